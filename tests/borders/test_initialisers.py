@@ -50,3 +50,13 @@ def test_another_variable_is_a_difference(tmp_path: Path) -> None:
     first = library(tmp_path, "a", SOURCE.replace("BEGIN", ""), "-O1")
     second = library(tmp_path, "b", SOURCE.replace("BEGIN", "").replace("return kept", "return other"), "-O2")
     assert isoform.compare(first, second).verdict == "different"
+
+
+def test_a_constructor_with_the_name_of_the_compilers_counts(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{step}.so" for step in (5, 6)]
+    for path, step in zip(paths, (5, 6), strict=True):
+        begin = BEGIN.replace("begin", "frame_dummy").replace("STEP", str(step))
+        path.with_suffix(".c").write_text(SOURCE.replace("BEGIN", begin))
+        source = str(path.with_suffix(".c"))
+        subprocess.run(["gcc", "-w", "-O1", "-shared", "-fPIC", source, "-o", str(path)], check=True)
+    assert isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f").verdict == "unknown"

@@ -185,15 +185,26 @@ class Companions:
                     raise Unsupported(f"{name} is a function on one side and a variable on the other")
 
     def _refuse_other_aliases(self) -> None:
-        """Ends the question if two names stand for one function in one file and for two in the other: their addresses
-        are equal in the one and not in the other, and here each name has an address of its own."""
-        both = [a for a in sorted(self._seen) if all(a in image.aliases for image in self.images)]
-        for number, first in enumerate(both):
-            for second in both[:number]:
-                alike = [image.aliases[first] == image.aliases[second] for image in self.images]
-                if alike[0] != alike[1]:
-                    names = [self.images[0].name_at(self.images[0].aliases[a]) or hex(a) for a in (first, second)]
-                    raise Unsupported(f"{names[0]} and {names[1]} are one function in one file and two in the other")
+        """Ends the question if two names stand for one function in one file and not in the other: their addresses are
+        equal in the one, and here each name has an address of its own."""
+        groups = [self._one_function(image) for image in self.images]
+        for group in groups[0] ^ groups[1]:
+            names = " and ".join(self._name_of(address) for address in sorted(group))
+            raise Unsupported(f"{names} are one function in one file, and not in the other")
+
+    def _one_function(self, image: Image) -> set[frozenset[int]]:
+        """Addresses that stand for one function of a file under several names."""
+        groups: dict[int, set[int]] = {}
+        for address in self._seen & image.aliases.keys():
+            if (
+                image.objects.around(address) is not None
+            ):  # and not a stub of the linker, which is another address of it
+                groups.setdefault(image.aliases[address], set()).add(address)
+        return {frozenset(group) for group in groups.values() if len(group) > 1}
+
+    def _name_of(self, address: int) -> str:
+        known = (image.objects.around(address) for image in self.images)
+        return next((item.name for item in known if item is not None), hex(address))
 
     def settle(self, ask: Ask) -> Border:
         """What the two can reach that is not the same on both sides."""

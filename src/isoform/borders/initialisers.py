@@ -17,15 +17,17 @@ from isoform.lift.lift import lift
 from isoform.lift.pointers import stack_alignments
 from isoform.lift.refusals import is_refused
 from isoform.load.image import Image
+from isoform.load.section_names import is_one_of
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, number_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.values import dataclass
 
-_TABLES = (".preinit_array", ".init_array", ".ctors")
-_OF_THE_COMPILER = frozenset({"frame_dummy"})
-"""Added to every linked file by the compiler."""
+_REVERSED = ".ctors"
+_TABLES = (".preinit_array", ".init_array", _REVERSED)
+_OF_THE_COMPILER = "frame_dummy"
+"""Added to every linked file by the compiler. It writes nothing; a function of the program may have its name."""
 _REGISTERS_CLONES = "_ITM_registerTMCloneTable"
 _STARTS_PROFILING = "__gmon_start__"
 _LEAST_ADDRESS = 4096
@@ -42,24 +44,26 @@ class Initialiser:
     uses: Reach
     is_piece: bool = False
     """Whether it is a piece of what a linker puts together from the sections `.init` of all files."""
+    table: str = ""
+    """The section that leads to it, if one does."""
 
 
 def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
     """In the order in which they run, without the compiler's own and those that change nothing."""
     found = []
-    for entry in initialiser_entries(image):
+    for entry, table in _entries(image):
         name = _name(image, entry)
         try:
             function = lift(image, machine, name, entry)
         except (Unsupported, UserError):
             section = image.section_at(entry)
             is_piece = section is not None and section.name == ".init"
-            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False), is_piece))
+            found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False), is_piece, table))
             continue
-        of_compiler = image.is_linked and (_only_registers_clones(function) or _only_starts_profiling(function))
-        if not of_compiler and not _changes_nothing(function):
+        if not (image.is_linked and _is_of_compiler(function)) and not _changes_nothing(function):
             uses = _without_threads(function, reach(function))
-            found.append(Initialiser(name, entry, replace(uses, complete=False) if is_refused(function) else uses))
+            uses = replace(uses, complete=False) if is_refused(function) else uses
+            found.append(Initialiser(name, entry, uses, table=table))
     return tuple(found)
 
 
@@ -97,6 +101,18 @@ def _numbers(function: Function) -> Iterator[int]:
     for instruction in function.instructions.values():
         found = (number_of(var) for op in instruction.ops for var in op.ins)
         yield from (number for number in found if number is not None)
+
+
+def _is_of_compiler(function: Function) -> bool:
+    return (
+        (function.name == _OF_THE_COMPILER and _stores_nothing(function))
+        or _only_registers_clones(function)
+        or _only_starts_profiling(function)
+    )
+
+
+def _stores_nothing(function: Function) -> bool:
+    return all(op.kind is not Kind.STORE for instruction in function.instructions.values() for op in instruction.ops)
 
 
 def _only_registers_clones(function: Function) -> bool:
@@ -138,6 +154,7 @@ def are_alike(
     is_ordered = all(_has_known_order(image, side) for image, side in zip(images, sides, strict=True))
     return (
         is_ordered
+        and _run_in_one_order(*sides)
         and len(sides[0]) == len(sides[1])
         and all(
             one.uses.complete
@@ -147,6 +164,14 @@ def are_alike(
             for one, other in zip(*sides, strict=True)
         )
     )
+
+
+def _run_in_one_order(left: Sequence[Initialiser], right: Sequence[Initialiser]) -> bool:
+    """Whether what the tables list alike runs in the same order. A linker reverses `.ctors`, and sorts its parts among
+    those of `.init_array`."""
+    tables = [[one.table for one in side] for side in (left, right)]
+    is_plain = not any(is_one_of(table, (_REVERSED,)) for side in tables for table in side)
+    return is_plain or tables[0] == tables[1]
 
 
 def _has_known_order(image: Image, found: Sequence[Initialiser]) -> bool:
@@ -161,27 +186,31 @@ def _has_known_order(image: Image, found: Sequence[Initialiser]) -> bool:
 
 def initialiser_entries(image: Image) -> Iterator[int]:
     """Where the code of each is, in the order in which they run."""
+    return (entry for entry, _ in _entries(image))
+
+
+def _entries(image: Image) -> Iterator[tuple[int, str]]:
+    """The same, each with the table that leads to it."""
     for address in image.at_loading:
         if image.code_at(address):
-            yield address
+            yield address, ""
     for section in sorted(image.sections, key=lambda section: _order(section.name)):
-        if section.name.startswith(_TABLES):
+        if is_one_of(section.name, _TABLES):
             for start in range(0, len(section.data) - _WORD + 1, _WORD):
                 address = int.from_bytes(section.data[start : start + _WORD], image.byte_order)
                 own = image.aliases.get(address, address)
-                of_compiler = image.is_linked and _name(image, own) in _OF_THE_COMPILER
-                if image.code_at(own) and not of_compiler:
-                    yield own
+                if image.code_at(own):
+                    yield own, section.name
 
 
 def _order(name: str) -> tuple[int, int]:
     """Sort key for when the constructors of a section run: a linker sorts sections by the number in their names, and
     those without one come last. In `.ctors` the order is reversed."""
-    table = next((index for index, start in enumerate(_TABLES) if name.startswith(start)), len(_TABLES))
+    table = next((index for index, start in enumerate(_TABLES) if is_one_of(name, (start,))), len(_TABLES))
     number = name.rpartition(".")[2]
     if not number.isdecimal():
         return table, _NO_PRIORITY
-    return table, _NO_PRIORITY - int(number) if name.startswith(".ctors") else int(number)
+    return table, _NO_PRIORITY - int(number) if is_one_of(name, (_REVERSED,)) else int(number)
 
 
 def _name(image: Image, entry: int) -> str:

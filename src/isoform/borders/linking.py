@@ -9,6 +9,7 @@ from isoform.borders.library import callees
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function
 from isoform.load.image import Image, Symbol
+from isoform.load.section_names import is_offset_table
 from isoform.model.microop import number_of
 from isoform.model.verdict import Assumption
 
@@ -97,7 +98,7 @@ class _Constants:
         index = bisect_right(self._starts, own) - 1
         if index >= 0 and own < self._symbols[index].address + self._symbols[index].size:
             return self._symbols[index].name
-        if not follow or not section.name.startswith(".got") or own + 8 > section.end:
+        if not follow or not is_offset_table(section.name) or own + 8 > section.end:
             return None
         start = own - section.address
         return self.name_at(int.from_bytes(section.data[start : start + 8], self._image.byte_order), follow=False)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from isoform.load.fields import Field
-from isoform.load.image import NO_VARIABLES, OF_LOADER, RUN_BY_LOADER, Image, Section, Symbol
+from isoform.load.image import Image, Section, Symbol
+from isoform.load.section_names import has_no_variables, is_of_loader, is_offset_table, is_run_by_loader
 from isoform.model.outcome import THREAD_POINTER
 
-_SLOTS = ".got"
 SLOT = 8
 """Bytes of an entry of the global offset table."""
 NEAR = 64
@@ -74,7 +74,7 @@ class DataObjects:
                     yield at, low
                 at = max(at, high)
                 position += 1
-            if section.end - at > 2 * SLOT and section.name.startswith(_SLOTS):
+            if section.end - at > 2 * SLOT and is_offset_table(section.name):
                 yield from ((slot, min(slot + SLOT, section.end)) for slot in range(at, section.end, SLOT))
             elif at < section.end:
                 yield at, section.end
@@ -86,16 +86,16 @@ class DataObjects:
     def is_slot(self, extent: Range) -> bool:
         """Whether it is an entry of the global offset table: code names the one that it uses."""
         home = self._home(extent[0])
-        return extent[1] - extent[0] <= 2 * SLOT and home is not None and home.name.startswith(_SLOTS)
+        return extent[1] - extent[0] <= 2 * SLOT and home is not None and is_offset_table(home.name)
 
     def is_for_loader(self, extent: Range) -> bool:
         home = self._home(extent[0])
-        return self.is_linked and home is not None and home.name.startswith(OF_LOADER)
+        return self.is_linked and home is not None and is_of_loader(home.name)
 
     def is_run_by_loader(self, extent: Range) -> bool:
         """Whether it is a table of constructors or destructors."""
         home = self._home(extent[0])
-        return home is not None and home.name.startswith(RUN_BY_LOADER)
+        return home is not None and is_run_by_loader(home.name)
 
     def near(self, number: int) -> Iterator[Range]:
         """The objects that a number may be an address of."""
@@ -191,7 +191,7 @@ class DataObjects:
         return tuple((s.address, s.end) for s in near)
 
     def _variables_of(self, sections: Iterable[Section]) -> Iterator[Range]:
-        own = [(s.address, s.end) for s in sections if not s.name.startswith(NO_VARIABLES)]
+        own = [(s.address, s.end) for s in sections if not has_no_variables(s.name)]
         yield from own
         for start, end, there in self._image.moved:
             if any(low <= start < high for low, high in own):
@@ -205,8 +205,8 @@ class DataObjects:
         if ended:
             return tuple(ended)
         home = self._home(number)
-        if home is None or home.name.startswith(NO_VARIABLES):
-            return () if home is not None and home.name.startswith(_SLOTS) else self.variables
+        if home is None or has_no_variables(home.name):
+            return () if home is not None and is_offset_table(home.name) else self.variables
         return tuple(self._variables_of([home]))
 
     def moved_alike(self, number: int) -> list[Range]:

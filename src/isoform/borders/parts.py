@@ -28,7 +28,8 @@ from isoform.borders.reach import addresses_in, as_signed, pages_of
 from isoform.isa.registry import machine
 from isoform.lift.addresses import with_addresses
 from isoform.load.fields import Field
-from isoform.load.image import OF_LOADER, Image, Symbol
+from isoform.load.image import Image, Symbol
+from isoform.load.section_names import is_of_loader, is_offset_table
 from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine, Order
 from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
@@ -40,7 +41,6 @@ ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
-_OFFSET_TABLE = ".got"
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class _Walk:
         """Whether a number in data that no relocation filled counts as an address: in a linked file it may be one, or
         the distance to one. Data that is only for the loader does not count."""
         section = self.image.section_at(self.image.own_address(number))
-        return section is not None and not section.name.startswith(OF_LOADER)
+        return section is not None and not is_of_loader(section.name)
 
     @cached_property
     def _ordered_fields(self) -> list[int]:
@@ -300,7 +300,7 @@ class _Walk:
     def _is_slot(self, number: int) -> bool:
         """Whether an address is that of an entry of the global offset table."""
         section = self.image.section_at(number)
-        return section is not None and section.name.startswith(_OFFSET_TABLE)
+        return section is not None and is_offset_table(section.name)
 
     def _slot_bytes(self, number: int) -> int:
         """Bytes of an entry of the global offset table: entries for thread-local data have two words."""

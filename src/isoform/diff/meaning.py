@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from isoform.load.image import NO_VARIABLES, Image, Section, Symbol
+from isoform.load.image import Image, Section, Symbol
+from isoform.load.section_names import has_no_variables, is_offset_table
 from isoform.model.outcome import THREAD_POINTER
 
-_SLOTS = ".got"
 SLOT_SIZE = 8
 """Bytes of an address in data, and of an entry of the global offset table."""
 DISTANCE = 4
@@ -94,7 +94,7 @@ class Meanings:
         section = image.section_at(own)
         if section is None or section.executable:
             return None
-        if section.name.startswith(_SLOTS):
+        if is_offset_table(section.name):
             return self._slot(own, section)
         return self._object(own, section) or (Unnamed(own) if not section.writable else None)
 
@@ -136,7 +136,7 @@ class Meanings:
     def begun_at(self, own: int) -> Meaning | None:
         """The function, object or unnamed constant that begins at an address, as a distance in a table leads to."""
         section = self.image.section_at(own)
-        if section is None or section.name.startswith(NO_VARIABLES):
+        if section is None or has_no_variables(section.name):
             return None
         meaning = self.of(self.image.shared_address(own))
         if isinstance(meaning, Object) and meaning.offset:
@@ -189,7 +189,7 @@ class Meanings:
         first, found = self._starts[0] if self._starts else 0, list[tuple[int, bytes]]()
         for section in self.image.sections:
             is_own = section.address == THREAD_POINTER  # the same on both sides, whatever the files are
-            if not section.executable and not section.name.startswith(NO_VARIABLES) and not is_own:
+            if not section.executable and not has_no_variables(section.name) and not is_own:
                 content = bytearray(section.data.ljust(section.size, b"\0"))
                 for symbol in self._ordered:
                     if section.address <= symbol.address < section.end:
@@ -212,7 +212,7 @@ class Meanings:
             return None
         own = self.image.own_address(int.from_bytes(content, self.image.byte_order))
         section = self.image.section_at(own)
-        is_data = section is not None and not section.executable and not section.name.startswith(NO_VARIABLES)
+        is_data = section is not None and not section.executable and not has_no_variables(section.name)
         return own if is_data else None
 
     def _is_in_gap(self, section: Section, place: int) -> bool:

@@ -8,7 +8,8 @@ from isoform.lift.alone import refuse_surroundings
 from isoform.lift.function import Function
 from isoform.lift.moving import Moving, moving_bases
 from isoform.lift.object_flow import is_of_bound
-from isoform.load.image import NO_VARIABLES, Image, Symbol
+from isoform.load.image import Image, Symbol
+from isoform.load.section_names import has_no_variables
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, Space, number_of, origin_of
 
@@ -169,7 +170,7 @@ def _unnamed(image: Image, named: Mapping[int, tuple[int, str]]) -> Iterator[tup
     """Ranges of data between named objects, which may contain objects whose names were removed. (Other names prove
     nothing: a file may be linked from files with and without names.)"""
     for section in image.sections:
-        if section.executable or not section.writable or section.name.startswith(NO_VARIABLES):
+        if section.executable or not section.writable or has_no_variables(section.name):
             continue
         at = section.address
         for start in sorted(start for start in named if section.address <= start < section.end):
@@ -188,7 +189,7 @@ def _is_data(image: Image, address: int) -> bool:
 def _is_variable(image: Image, symbol: Symbol) -> bool:
     """Whether it is data of the program and not of the loader."""
     section = image.section_at(symbol.address)
-    return not symbol.is_function and (section is None or not section.name.startswith(NO_VARIABLES))
+    return not symbol.is_function and (section is None or not has_no_variables(section.name))
 
 
 def _addresses(function: Function) -> Iterator[int]:

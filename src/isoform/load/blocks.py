@@ -18,6 +18,7 @@ from dataclasses import field
 from functools import cached_property
 
 from isoform.load.parsed import COMMON_SECTION, FUNCTION, LOCAL, NOTYPE, OBJECT, FileSection, FileSymbol, ParsedFile
+from isoform.load.section_names import is_referred_to
 from isoform.model.errors import UserError
 from isoform.model.linkage import Formula
 from isoform.model.values import dataclass
@@ -163,8 +164,7 @@ def _is_data(file: ParsedFile, symbol: FileSymbol) -> bool:
 
 def is_data_section(section: FileSection) -> bool:
     """Data that code refers to: not code, not thread-local, not what only an unwinder or linker reads."""
-    unread = (".eh_frame", ".note", ".gcc_except_table", ".llvm")
-    return not section.executable and not section.thread_local and not section.name.startswith(unread)
+    return not section.executable and not section.thread_local and is_referred_to(section.name)
 
 
 def blocks_of(file: ParsedFile, side: int) -> list[DataBlock]:

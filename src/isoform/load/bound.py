@@ -10,6 +10,7 @@ from isoform.load.image import Image, Section, Symbol
 from isoform.load.open import Loaded
 from isoform.load.overlay import free_address
 from isoform.load.parsed import UNDEFINED_SECTION, FileSection, FileSymbol, ParsedFile, Relocation
+from isoform.load.section_names import is_referred_to
 from isoform.model.errors import Unsupported
 from isoform.model.linkage import Formula
 from isoform.model.signature import Signature
@@ -33,7 +34,7 @@ class _Binding:
         self._callee = callee
         self._addresses: dict[int, int] = {}
         for index, section in file.sections.items():
-            if section.name.startswith((".eh_frame", ".note")) or not section.size:
+            if not is_referred_to(section.name) or not section.size:
                 continue
             if section.writable or section.thread_local:
                 raise Unsupported(f"the compiled wrapper has variables ({section.name})")

@@ -11,16 +11,13 @@ from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.fields import Field, Meant, Reference, Statics, WeakSymbol
 from isoform.load.moved import MovedRanges, moved_ranges
 from isoform.load.objects import PlacedObjects
+from isoform.load.section_names import has_no_variables
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Order
 from isoform.model.signature import Signature
 from isoform.model.values import dataclass
 
 POINTER_BYTES = 8
-OF_LOADER = (".eh_frame", ".gcc_except_table", ".note", ".dyn", ".gnu", ".rela", ".relr", ".hash", ".interp")
-RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
-NO_VARIABLES = (*OF_LOADER, *RUN_BY_LOADER, ".got", ".loader")
-"""Sections of linked files that contain no variables of the program: no base of an index is meant for them."""
 MOST_VARIANTS = 16
 """How many images that differ only in which weak symbols are defined are kept at a time."""
 LEAST_BASE, MOST_BASE = 1 << 16, 1 << 32
@@ -277,7 +274,7 @@ class Image:
         """Whether no variable of a linked file is at an address, so that an index may lead from there to any of
         them."""
         section = self.section_at(self.own_address(number))
-        return section is None or section.executable or section.name.startswith(NO_VARIABLES)
+        return section is None or section.executable or has_no_variables(section.name)
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:
@@ -346,7 +343,7 @@ class Image:
     def differing_variables(self) -> tuple[tuple[int, int], ...]:
         """What an index may lead to in `differing`, without the loader's own data in a linked file."""
         homes = {r: [s for s in self.sections if s.address < r[1] and r[0] < s.end] for r in self.differing}
-        return tuple(r for r, own in homes.items() if not own or not all(s.name.startswith(NO_VARIABLES) for s in own))
+        return tuple(r for r, own in homes.items() if not own or not all(has_no_variables(s.name) for s in own))
 
     @cached_property
     def data_symbols(self) -> tuple[list[int], list[Symbol]]:

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import NamedTuple
 
 from isoform.isa.registry import byte_order, linkage
+from isoform.load.section_names import is_filled_once
 from isoform.model.errors import UserError
 from isoform.model.linkage import Linkage
 from isoform.model.machine import Order
@@ -38,8 +39,7 @@ class FileSection:
     def writable(self) -> bool:
         """Whether running code may change it. What is only written by the loader, before the program runs, is not
         writable."""
-        linked_once = (".data.rel.ro", ".got", ".init_array", ".fini_array", ".ctors", ".dtors")
-        return bool(self.flags & _WRITE) and not self.name.startswith(linked_once)
+        return bool(self.flags & _WRITE) and not is_filled_once(self.name)
 
     @property
     def executable(self) -> bool:

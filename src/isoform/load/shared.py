@@ -7,6 +7,7 @@ from dataclasses import field
 
 from isoform.load.blocks import Region
 from isoform.load.image import Section
+from isoform.load.section_names import LOADER_CODE
 from isoform.load.thread import ThreadLayout
 from isoform.model.values import dataclass
 
@@ -97,4 +98,4 @@ class Shared:
     def loader_code(self, code: bytes) -> Section:
         """The code that stands for what a loader provides, at one place on both sides."""
         address = self.by_content(("loader", code), len(code), 16)
-        return Section(".loader", address, code, len(code), writable=False, executable=True)
+        return Section(LOADER_CODE, address, code, len(code), writable=False, executable=True)

@@ -198,13 +198,16 @@ def _place_file(file: ParsedFile, side: int, layout: ThreadLayout) -> None:
     objects = thread_objects(file, side)
     if len(objects) > MOST_OBJECTS:
         raise ThreadConflictError(f"has more than {MOST_OBJECTS} thread-local variables")
-    pieces = []
+    pieces: list[_Piece] = []
     if not _stays_together(file):
         for one in objects:
             alignment = _alignment(file, one)
             low = layout.distance(one.key, one.size, alignment)
             _place_names(one, low, layout)
-            pieces.append(_Piece(low, low + (one.size or EXTERNAL_ROOM), alignment, one.name, one.size > 0))
+            piece = _Piece(low, low + (one.size or EXTERNAL_ROOM), alignment, one.name, one.size > 0)
+            if any(piece.low < other.high and other.low < piece.high for other in pieces):
+                raise ThreadConflictError("has two thread-local variables where the other file has one")
+            pieces.append(piece)
         layout.pieces += pieces
         return
     start, end, alignment = thread_extent(file)

@@ -11,6 +11,7 @@ from isoform.load.gathered import Gathered
 from isoform.load.linked.contents import WORD, LinkedContents
 from isoform.load.linked.moves import Move, Moves
 from isoform.load.parsed import IFUNC, UNDEFINED_SECTION, ParsedFile
+from isoform.load.section_names import is_offset_table
 from isoform.load.shared import Shared
 from isoform.load.thread import GET_ADDRESS, bare
 
@@ -54,7 +55,7 @@ class Imports:
         if bit is not None:
             self._gathered.weak[name] = WeakSymbol(bit, address)
             self._gathered.weak_fields[own] = (name, WORD)
-        if bit is None or section is None or not section.name.startswith(".got"):
+        if bit is None or section is None or not is_offset_table(section.name):
             self._gathered.break_field(own, WORD, f"a table holds the address of '{name}', a weak symbol")
 
     def resolved(self, slot: int, resolver: int) -> int:

@@ -8,10 +8,9 @@ from functools import cached_property
 
 from isoform.load.blocks import is_name, is_numbered
 from isoform.load.parsed import FILE_SYMBOL, FUNCTION, LOCAL, NOTYPE, OBJECT, UNDEFINED_SECTION, FileSymbol, ParsedFile
+from isoform.load.section_names import has_no_variables
 from isoform.load.thread import bare
 from isoform.model.linkage import Dynamic
-
-_VARIABLES = (".data", ".bss", ".ldata", ".lbss", ".sdata", ".sbss")
 
 
 class LinkedNames:
@@ -89,7 +88,7 @@ class LinkedNames:
         """Where a file has its writable variables (the sections, ends included), and what it copies from libraries;
         copied constants are in sections that are not writable."""
         sections = self.file.sections.values()
-        found = [s for s in sections if s.size and s.writable and s.name.startswith(_VARIABLES)]
+        found = [s for s in sections if s.size and s.writable and not s.thread_local and not has_no_variables(s.name)]
         copied = [(start, start + symbol.size) for start, symbol in sorted(self.copied.items())]
         return [*((section.address, section.address + section.size) for section in found), *copied]
 

@@ -21,6 +21,7 @@ from isoform.load.parsed import (
     Relocation,
     unusable,
 )
+from isoform.load.section_names import is_offset_table
 from isoform.model.linkage import Dynamic
 
 _FILLED = Field(WORD, relative=False)
@@ -149,7 +150,7 @@ class Words:
         moved object ends there, it may also be one past that object (see `ends.py`)."""
         translated = self._moves.translate(address)
         section = self._contents.section_of(field)
-        if section is not None and section.name.startswith(".got"):
+        if section is not None and is_offset_table(section.name):
             return self._moves.target(translated)
         end = self._moves.end_of_moved(address)
         if end is None:
