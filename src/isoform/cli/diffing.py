@@ -63,6 +63,10 @@ def diff(
     accept: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Differences that are meant, as TOML with digests of the code.")
     ] = None,
+    cert: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a listing of what is identical, which `isoform check` confirms."),
+    ] = None,
     fail_on: Annotated[
         Literal["different", "unknown"],
         typer.Option(help="When the exit code is not 0: only for differences, or also for what is open."),
@@ -105,6 +109,7 @@ def diff(
         matches=tuple(map(_match, match or ())),
         retry=_retried(retry),
         accept=str(accept) if accept is not None else None,
+        cert=str(cert) if cert is not None else None,
         memory_limit=size_in_bytes(memory_limit),
         seed=seed,
         loading=(

@@ -73,8 +73,9 @@ class Bases:
 
 
 def counts_from_unnamed(meanings: Meanings, walker: Walker, entry: int) -> bool:
-    """Whether code adds something to the address of a constant without a name. Such an address may be the base of
-    another constant, of which nothing was compared. Raises `Unsupported` or `UserError` if it cannot be followed."""
+    """Whether code counts from the address of a constant without a name, and may leave the text there. Such an address
+    may be the base of another constant, of which nothing was compared. Raises `Unsupported` or `UserError` if it cannot
+    be followed."""
     formed = [
         one
         for one in walker.walk(entry).references
@@ -84,7 +85,16 @@ def counts_from_unnamed(meanings: Meanings, walker: Walker, entry: int) -> bool:
         return False
     function = _lifted(walker, entry)
     counted = moving_bases(function).counted
-    return any(one.number in counted or one.place not in function.instructions for one in formed)
+    return any(
+        one.place not in function.instructions or not _stays(meanings, one.number, counted.get(one.number, 0))
+        for one in formed
+    )
+
+
+def _stays(meanings: Meanings, number: int, most: int | None) -> bool:
+    """Whether code that adds so much to the address of a text at most stays in it."""
+    text = meanings.text(meanings.image.own_address(number))
+    return most == 0 or (most is not None and text is not None and most <= len(text))
 
 
 def _lifted(walker: Walker, entry: int) -> Function:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isoform.diff.accept import Accepted, read_accepted
 from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Differs
+from isoform.diff.listed import Listing, Named, refuse_other_folder
 from isoform.diff.matching import SURE, Matched, Matching, match
 from isoform.diff.members import Member, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
@@ -42,19 +44,24 @@ class _Diffing:
         self._options = options
         self._started = time.monotonic()
         self._why_ended = ""
+        self._listing = Listing()
 
     def result(self) -> LibraryDiff:
         options = self._options
+        if options.cert is not None:
+            refuse_other_folder(Path(options.cert))
         accepted = read_accepted(options.accept) if options.accept is not None else ()
         with ExitStack() as context:
             store = context.enter_context(self._store()) if options.store is not None else None
             members = self._members()
             whole = Whole(store, members, options)
-            rows = whole.rows()
+            rows = whole.rows() if options.cert is None else None
             if rows is None:
                 rows = self._compared(members, store)
                 if not self._why_ended:
                     whole.keep(rows)
+        if options.cert is not None:
+            self._listing.write(Path(options.cert), self._old, self._new)
         rows = [_with_acceptance(row, accepted) for row in rows]
         return LibraryDiff(
             old=self._old,
@@ -117,6 +124,7 @@ class _Diffing:
         matching = match(*unit.functions, self._options.matches)
         rows = [*self._of_one_version(unit, matching)]
         asked: list[PlanRow] = []
+        named: list[Named] = []
         for pair in matching.pairs:
             is_wanted = self._options.has(*pair.old.aliases, *pair.new.aliases)
             try:
@@ -126,15 +134,24 @@ class _Diffing:
                 continue
             row = self._identical(unit, pair, assumptions)
             asked.append(PlanRow(unit.number, pair, row, is_wanted=False))  # its callers may rest on it
-            rows += [row] if is_wanted else []
+            if is_wanted:
+                rows.append(row)
+                named.append(_named(pair, assumptions))
+        self._list(unit, named)
         return rows, asked
+
+    def _list(self, unit: Unit, named: Sequence[Named]) -> None:
+        if self._options.cert is not None:
+            self._listing.add(unit, named)
 
     def _of_one_file(self, unit: Unit) -> Iterator[Row]:
         """Both versions are the same bytes, so every function is the same, whatever it does."""
-        for function in functions_of(unit.pair.images[0], None):
-            if self._options.has(*function.aliases):
-                pair = Matched(function, function, "the same file", SURE)
-                yield replace(self._identical(unit, pair, (SAME_UNDEFINED,)), why=SAME_FILE)
+        functions = [f for f in functions_of(unit.pair.images[0], None) if self._options.has(*f.aliases)]
+        pairs = [Matched(function, function, "the same file", SURE) for function in functions]
+        for pair in pairs:
+            yield replace(self._identical(unit, pair, (SAME_UNDEFINED,)), why=SAME_FILE)
+        if self._options.cert is not None:
+            self._list(unit, [*_confirmed_alone(unit, pairs)])
 
     def _of_one_version(self, unit: Unit, matching: Matching) -> Iterator[Row]:
         for side, functions in ((0, matching.removed), (1, matching.added)):
@@ -158,6 +175,19 @@ class _Diffing:
             "assumptions": [{"name": one.name, "why": one.why} for one in assumptions],
         }
         return replace(row, answer=Answer.IDENTICAL, why=IDENTICAL, verdict=verdict)
+
+
+def _named(pair: Matched, assumptions: Sequence[Assumption]) -> Named:
+    old, new = pair.old, pair.new
+    name = old.name if old.name == new.name else f"{old.name} → {new.name}"
+    return name, (old.address, new.address), assumptions
+
+
+def _confirmed_alone(unit: Unit, pairs: Sequence[Matched]) -> Iterator[Named]:
+    """The functions of one file whose own code shows that they are the same as themselves."""
+    for pair in pairs:
+        with suppress(Differs):
+            yield _named(pair, unit.identical.assumptions((pair.old.address, pair.new.address)))
 
 
 def _place(member: Member, function: Function, image: Image) -> Place:

@@ -137,6 +137,15 @@ class Identical:
             found += [VALID_MEMORY] if VALID_MEMORY not in found else []
         return merged_assumptions(found)
 
+    def leads_to(self, entries: Entries) -> list[Entries]:
+        """The pairs of functions that two which are the same lead to, themselves among them."""
+        return self._closure([entries])[0]
+
+    def tables(self, entries: Entries) -> tuple[Objects, ...]:
+        """Their jump tables: where each is in the two files, and how many entries it has."""
+        left, right = (walker.walk(entry).tables for walker, entry in zip(self.walkers, entries, strict=True))
+        return tuple((one[0], other[0], one[1]) for one, other in zip(left, right, strict=True))
+
     def _closure(
         self, entries: Sequence[Entries], first: Sequence[Objects] = ()
     ) -> tuple[list[Entries], list[Objects]]:

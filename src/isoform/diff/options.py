@@ -31,6 +31,8 @@ class DiffOptions:
     """Answers in the store that are asked about again."""
     accept: str | None = None
     """A file of differences that are meant."""
+    cert: str | None = None
+    """A folder for the listing of functions that are the same code."""
     memory_limit: int = DEFAULT_MEMORY
     seed: int = 1
     loading: tuple[LoadOptions, LoadOptions] = field(default_factory=lambda: (LoadOptions(), LoadOptions()))

@@ -55,6 +55,7 @@ class Unnameds:
         while pending:
             walk = self._walker.walk(pending.pop())
             found |= {one.number for one in walk.references if one.role is Role.FORM}
+            found |= {start for start, _ in walk.tables}
             more = [entry for entry in walk.callees if entry not in seen and self._meanings.image.code_at(entry)]
             seen |= {*more}
             pending += more

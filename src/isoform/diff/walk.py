@@ -91,6 +91,9 @@ class Walk:
     places: tuple[int, ...] = ()
     """Of each step: its micro-ops, and its address."""
 
+    tables: tuple[tuple[int, int], ...] = ()
+    """Its jump tables: where each is in the file, and how many entries it has."""
+
     jumps_outside: bool = False
     """Whether it ends in a jump to an outside function, which returns in its place."""
 
@@ -240,6 +243,7 @@ class _Walking:
         self._ended_at: set[int] = set()
         self._is_undefined = self._is_unsupported = self._is_wide = False
         self._has_table = self._has_jump = False
+        self._tables: dict[int, int] = {}
 
     def walk(self) -> Walk:
         steps: list[Step] = []
@@ -268,6 +272,7 @@ class _Walking:
             self._has_jump and not self._has_table,
             tuple(ops),
             tuple(self._order[: len(steps)]),
+            tuple(self._tables.items()),
             self._jumps_outside,
         )
 
@@ -373,6 +378,7 @@ class _Walking:
             targets = table_targets(self._image, number, self._entry, self._walker.parts)
             if targets:
                 self._has_table = True
+                self._tables[self._image.own_address(number)] = len(targets)
                 followers += [self._reached(target) for target in targets]
                 return ("table", len(targets))
         size = 0 if accessed is None else accessed.size

@@ -31,8 +31,8 @@ class Moving:
     def __init__(self) -> None:
         self.bases: dict[int, int | None] = {}
         """How far code counts from each; None where that may be anything, or it counts downwards."""
-        self.counted: set[int] = set()
-        """Those that the code itself counts from; the others among the bases are only stored."""
+        self.counted: dict[int, int | None] = {}
+        """Those of the bases that the code itself counts from. The others are only stored."""
         self.given: set[int] = set()
         """Those that are passed on, returned or compared, with or without something added."""
         self.begin_block()
@@ -43,10 +43,9 @@ class Moving:
         """For pointers of the block: an upper bound for the part of what was added that is not constant."""
 
     def note(self, base: int, most: int | None, is_stored: bool = False) -> None:
-        if most != 0 and not is_stored:
-            self.counted.add(base)
-        known = self.bases.get(base, 0)
-        self.bases[base] = None if most is None or known is None else max(most, known)
+        for bases in (self.bases,) if is_stored else (self.bases, self.counted):
+            known = bases.get(base, 0)
+            bases[base] = None if most is None or known is None else max(most, known)
 
     def note_all(self, bases: Iterable[int], are_stored: bool = False) -> None:
         """Code may count anywhere from these."""
