@@ -45,7 +45,7 @@ def shape(ctype: CType) -> tuple[TypeKind, int, bool]:
         ("int f(int a[], int b[10], int g(int), int (*h)(int))", "int f(int *a, int *b, void *g, void *h)"),
         ("typedef int T[3]; int f(T x)", "int f(int *x)"),
         ("struct node { int v; struct node *next; }; int f(struct node *p)", "int f(struct node *p)"),
-        ("static inline int f(char *__restrict p) { return *p; }", "int f(char *p)"),
+        ("static inline int f(char *__restrict p) { return *p; }", "int f(char *restrict p)"),
         ("void f(FILE *file, struct unknown *p)", "void f(FILE *file, struct unknown *p)"),
         ("int f(int $1)", "int f(int $1)"),
         ("int (*f(int x))(int)", "void *f(int x)"),

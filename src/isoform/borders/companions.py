@@ -300,9 +300,13 @@ class Companions:
 
     def _ask(self, companion: _Companion, ask: Ask, border: Border) -> None:
         verdict = ask(companion.names, companion.entries, border)
-        if isinstance(verdict, Equivalent) and any(a.name == "padding-unread" for a in verdict.assumptions):
+        rests_on = {a.name for a in verdict.assumptions}
+        if isinstance(verdict, Equivalent) and "padding-unread" in rests_on:
             # Whoever calls it may read the padding, the compared functions among them.
             companion.found = Companion(companion.name, "unknown", "the same but for the padding that it leaves")
+        elif isinstance(verdict, Equivalent) and "restrict" in rests_on:
+            # Nothing shows that the compared functions call it with pointers that do not overlap.
+            companion.found = Companion(companion.name, "unknown", "the same if its restrict pointers do not overlap")
         elif isinstance(verdict, Equivalent):
             companion.proved = verdict
         elif isinstance(verdict, Different):

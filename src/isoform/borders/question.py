@@ -23,6 +23,7 @@ from isoform.model.contract import (
     Contract,
     DataRule,
     MemoryRule,
+    RestrictRule,
     ReturnAs,
     argument_value,
 )
@@ -58,6 +59,7 @@ class Options:
     calls: CallRule = CallRule.AUTO
     data: DataRule = DataRule.INITIAL
     bounds: BoundsRule = BoundsRule.ASSUME
+    restrict: RestrictRule = RestrictRule.ASSUME
     engine: Engine = Engine.AUTO
     budget: float = 60.0
     fuel: int = 10_000
@@ -129,6 +131,7 @@ _CHOICES: dict[str, type[Enum]] = {
     "calls": CallRule,
     "data": DataRule,
     "bounds": BoundsRule,
+    "restrict": RestrictRule,
     "engine": Engine,
 }
 _RANGES: dict[str, tuple[float, float]] = {

@@ -30,7 +30,7 @@ from isoform.lift.refusals import refuse_code
 from isoform.lift.returning import never_returning, without_returns
 from isoform.load.prototype import parse_prototype
 from isoform.load.shape import shaped
-from isoform.model.contract import CallRule, Contract, MemoryRule, ReturnAs, SignatureSource
+from isoform.model.contract import CallRule, Contract, MemoryRule, RestrictRule, ReturnAs, SignatureSource
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.library import library_function
 from isoform.model.machine import Machine
@@ -108,6 +108,8 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
         pure=options.pure,
         idempotent=options.idempotent,
         bounds=options.bounds,
+        restrict=options.restrict,
+        restricted=_restricted(functions, options, declared, placement),
         bools=bool_cells(placement.arguments),
         bool_variables=bool_variables(target, rewrite),
         preconditions=_preconditions(options, signature),
@@ -115,6 +117,19 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
     if options.return_as is ReturnAs.BOOL and inferred is None:
         _refuse_without_zero(signature)
     return contract if inferred is None else _with_inferred(contract, inferred)
+
+
+def _restricted(functions: Functions, options: Options, declared: Signature, placement: Placement) -> tuple[int, ...]:
+    """Positions of the arguments that are `restrict` by the user's word or the target's declaration. What only the
+    rewrite declares does not count: its overlapping arguments are the target's business as well, and a rewrite that
+    promises more than the target may do something else on them."""
+    two_machines = functions[0].machine.name != functions[1].machine.name
+    own = functions[0].image.signatures.get(functions[0].name)
+    is_own = options.signature is not None or own == declared
+    if options.restrict is RestrictRule.IGNORE or not is_own or two_machines:
+        return ()
+    first = 1 if placement.result_space else 0
+    return tuple(n for n, parameter in enumerate(declared.parameters, first) if parameter.type.is_restrict)
 
 
 def _with_inferred(contract: Contract, inferred: Inferred) -> Contract:

@@ -50,6 +50,7 @@ from isoform.cli.question_options import (
     OwnTests,
     Prototype,
     PureNames,
+    Restricting,
     Returning,
     Rewrite,
     Seconds,
@@ -62,7 +63,7 @@ from isoform.cli.question_options import (
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.isa.registry import TEXT_ISAS
 from isoform.model.cause import Explain
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
 from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def compare(
     pure: PureNames = None,
     idempotent: IdempotentNames = None,
     bounds: Bounding = BoundsRule.ASSUME,
+    restrict: Restricting = RestrictRule.ASSUME,
     engine: EngineName = "auto",
     budget: Seconds = 60.0,
     memory_limit: MemoryLimit = "2G",
@@ -136,6 +138,7 @@ def compare(
         pure=function_names("--pure", pure),
         idempotent=function_names("--idempotent", idempotent),
         bounds=bounds,
+        restrict=restrict,
         engine=engine_named(engine),
         budget=checked_seconds(budget),
         fuel=fuel,

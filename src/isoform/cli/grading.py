@@ -18,13 +18,14 @@ from isoform.cli.question_options import (
     Fuel,
     InitialData,
     MemoryCompared,
+    Restricting,
     Returning,
     Seed,
     Unrolled,
     function_names,
 )
 from isoform.cli.streams import INTERRUPTED, complain, refuse_unwritable, write_whole
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
 from isoform.model.errors import UserError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def grade(
         list[str] | None, typer.Option(metavar="NAME", help="An outside function that only computes. Repeatable.")
     ] = None,
     bounds: Bounding = BoundsRule.ASSUME,
+    restrict: Restricting = RestrictRule.ASSUME,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Fuel = 10_000,
@@ -119,6 +121,7 @@ def grade(
         data=data,
         pure=function_names("--pure", pure),
         bounds=bounds,
+        restrict=restrict,
         engine=engine_named(engine),
         budget=checked_seconds(budget),
         fuel=fuel,

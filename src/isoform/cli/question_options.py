@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
 from isoform.model.errors import UserError
 
 Rewrite = Annotated[str | None, typer.Argument(metavar="B", help="The rewrite (candidate).", show_default=False)]
@@ -61,6 +61,10 @@ Bounding = Annotated[
     typer.Option(
         help="assume: the target stays inside objects of known size; ignore: take memory as the machine does."
     ),
+]
+Restricting = Annotated[
+    RestrictRule,
+    typer.Option(help="assume: pointers that the target declares restrict do not overlap; ignore: they may."),
 ]
 EngineName = Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")]
 Seconds = Annotated[

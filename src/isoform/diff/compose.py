@@ -29,8 +29,11 @@ from isoform.model.verdict import Assumption
 
 _NAME = "callees-shown"
 _SIMPLE = (TypeKind.INTEGER, TypeKind.POINTER, TypeKind.BOOL, TypeKind.FLOAT, TypeKind.VOID)
-REFUSED = frozenset({"padding-unread", "signature-from-liveness", "signature-declared-once", "target-signature"})
-"""What the proof about a callee must not rest on: its callers see padding, and pass what its declaration says."""
+REFUSED = frozenset(
+    {"padding-unread", "restrict", "signature-from-liveness", "signature-declared-once", "target-signature"}
+)
+"""What the proof about a callee must not rest on: its callers see padding, pass what its declaration says, and were not
+shown to pass pointers that do not overlap."""
 _MOST_FLOAT = 64
 
 

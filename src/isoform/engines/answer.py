@@ -205,5 +205,6 @@ def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget,
         calls=options.calls,
         data=options.data,
         bounds=options.bounds,
+        restrict=options.restrict,
     )
     return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)

@@ -25,6 +25,7 @@ from isoform.smt.solver import Answer, Solver
 from isoform.smt.sweep import Step, sweep
 from isoform.smt.terms import Term
 from isoform.sym.compare import POSSIBLE_RESULT, Goal
+from isoform.sym.restricted import restrict_rules
 from isoform.sym.validity import private_frame, valid_addresses
 
 UNCLEAR_RESULT = (
@@ -113,7 +114,7 @@ class Obligations:
             return Answer.UNSAT
         answer = self._decide(self._assertions(bad), seconds)[0]
         if answer is Answer.SAT and self.valid is None:
-            self.valid = valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)
+            self.valid = self._memory_rules()
             answer = self._decide(self._assertions(bad), seconds)[0]
         return answer
 
@@ -225,7 +226,7 @@ class Obligations:
         if candidates is None and self._question.contract.narrow:
             return Failed(UNCLEAR_ARGUMENTS, "give --signature")
         if candidates is None:
-            if self.valid is None and (rules := valid_addresses(self.encoding.target.side, self.encoding.rewrite.side)):
+            if self.valid is None and (rules := self._memory_rules()):
                 self.valid = rules
                 return None
             return self._unrealised(goal)
@@ -233,6 +234,11 @@ class Obligations:
         if isinstance(result, NotConfirmed):
             return not_confirmed(result)
         return Found(result)
+
+    def _memory_rules(self) -> list[tuple[str, Term]]:
+        """Rules that are asserted only once a model breaks one: most proofs need none, and do not rest on them then."""
+        target, rewrite = self.encoding.target.side, self.encoding.rewrite.side
+        return [*valid_addresses(target, rewrite), *restrict_rules(target)]
 
     def _with_stack_in_place(self, bad: Term) -> tuple[Inputs, Inputs] | None:
         """Inputs from a model in which the stack is where runs have it, so that pointers to it point there."""

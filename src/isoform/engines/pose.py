@@ -67,6 +67,7 @@ class _Posing:
             calls=options.calls,
             data=options.data,
             bounds=options.bounds,
+            restrict=options.restrict,
             pure=options.pure,
             idempotent=options.idempotent,
             budget=options.budget,

@@ -9,6 +9,7 @@ from random import Random
 from isoform.borders.apart import Apart
 from isoform.borders.library import with_signs_only
 from isoform.borders.question import Question
+from isoform.borders.restrict_space import as_promised
 from isoform.borders.result_space import with_space_apart
 from isoform.engines.aligned import differs_aligned
 from isoform.engines.bools import as_if_bools, rests_on_bools
@@ -100,10 +101,10 @@ def _filled(inputs: Pair, size: int) -> Pair:
 
 
 def as_callers_pass(question: Question, inputs: Pair, start: int = RESULT_SPACES[0]) -> Pair:
-    """The inputs with the space for a result in memory away from everything else, and with initial contents in the
-    variables that perhaps nothing writes."""
+    """The inputs with the space for a result in memory and what `restrict` pointers lead to away from everything else,
+    and with initial contents in the variables that perhaps nothing writes."""
     held = {address + i: byte for _, address, data in question.border.unclear for i, byte in enumerate(data)}
-    left, right = (with_space_apart(question.contract, side, start) for side in inputs)
+    left, right = (with_space_apart(question.contract, side, start) for side in as_promised(question, inputs))
     return replace(left, memory={**left.memory, **held}), replace(right, memory={**right.memory, **held})
 
 

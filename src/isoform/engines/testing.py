@@ -9,6 +9,7 @@ from itertools import chain, islice
 from math import inf
 
 from isoform.borders.question import Question
+from isoform.borders.restrict_space import as_promised
 from isoform.engines.finding import Failed, Finding, Found, WithinBound
 from isoform.engines.inputs import InputMaker
 from isoform.engines.separate import NOT_COMPARED, differs
@@ -98,7 +99,8 @@ def run_tests(
             break
         if so_far.ran >= wanted + len(mine):
             break
-        if question.admits(inputs[0]) and so_far.test(inputs):
+        kept = as_promised(question, inputs)
+        if question.admits(kept[0]) and so_far.test(kept):
             break
     return so_far.tested()
 

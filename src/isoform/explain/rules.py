@@ -16,6 +16,7 @@ from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
 from isoform.sym.execute import Execution
 from isoform.sym.policy import Policy
+from isoform.sym.restricted import restrict_rules
 from isoform.sym.scope import Scope
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
@@ -28,7 +29,7 @@ from isoform.sym.validity import (
     valid_numbers,
 )
 
-_KINDS = ("frame", "block", "result-space", "valid")
+_KINDS = ("frame", "block", "result-space", "valid", "restrict")
 """How the labels of rules begin that are about the accesses of one side; `-a-` or `-b-` follows."""
 
 _FIRST_UNKNOWN = 1 << 32
@@ -71,5 +72,5 @@ def _rules(question: Question, budget: Budget, encoding: Encoding, unchanged: Un
     reserve_result(side, entry)
     Execution(Scope(side, function, question.callees), budget, policy).run()
     rules = [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, entry), *valid_addresses(side)]
-    rules += valid_numbers(side)
+    rules += [*valid_numbers(side), *restrict_rules(side)]
     return [term for _, term in rules]

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from isoform.borders.question import Question
+from isoform.borders.restrict_space import as_promised
 from isoform.engines.inputs import InputMaker
 from isoform.explain.sites import Cut, Marked, Site, mark, without_calls
 from isoform.lift.function import BlockId
@@ -179,9 +180,10 @@ class Runs:
         """Some that separate the two, if there are any, and some that do not."""
         maker = InputMaker(self._question.contract, self._question.options.seed)
         found: list[Case] = []
-        for inputs in islice(maker, MORE_INPUTS):
+        for made in islice(maker, MORE_INPUTS):
             if self._budget.exhausted:
                 break
+            inputs = as_promised(self._question, made)
             case = self.case(inputs) if self._question.admits(inputs[0]) else None
             if case is not None and sum(other.is_apart is case.is_apart for other in found) < MOST_USED:
                 found.append(case)

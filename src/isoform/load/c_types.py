@@ -142,7 +142,7 @@ class CTypeReader:
         if kind == "IdentifierType":
             return self._named(tuple(node.names), depth)
         if kind == "PtrDecl":
-            return self._pointer(node.type, depth)
+            return _qualified(self._pointer(node.type, depth), node)
         if kind == "Enum":
             return self._enum(node)
         if kind in ("Struct", "Union"):
@@ -354,3 +354,10 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
 }
 """These agree with C's operators on constants that fit their type. Division, which Python rounds differently, is left
 out."""
+
+
+def _qualified(laid: Laid, node: Any) -> Laid:
+    """A pointer that is declared `restrict`."""
+    if "restrict" not in (node.quals or ()):
+        return laid
+    return replace(laid, type=replace(laid.type, spelling=f"{laid.type.spelling} restrict", is_restrict=True))

@@ -65,6 +65,12 @@ class BoundsRule(Enum):
     IGNORE = "ignore"
 
 
+class RestrictRule(Enum):
+    ASSUME = "assume"
+    """If the target uses `restrict` pointers in a way that their declaration rules out, nothing is compared."""
+    IGNORE = "ignore"
+
+
 class CallRule(Enum):
     INLINE = "inline"
     UNINTERPRETED = "uninterpreted"
@@ -274,6 +280,9 @@ class Contract:
     idempotent: tuple[str, ...] = ()
     """Outside functions of which the user says that a call right after the same call does nothing more."""
     bounds: BoundsRule = BoundsRule.ASSUME
+    restrict: RestrictRule = RestrictRule.ASSUME
+    restricted: tuple[int, ...] = ()
+    """Positions of the arguments that the target declares `restrict`, if that counts."""
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
     """If `results` are inferred from the code: what certainly is the result. None if all of it is."""

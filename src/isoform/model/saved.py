@@ -18,6 +18,7 @@ OPTIONS = (
     "calls",
     "data",
     "bounds",
+    "restrict",
     "pure",
     "idempotent",
     "shapes",

@@ -59,6 +59,8 @@ class CType:
     """Of a struct: bytes that it or a member is declared to be aligned to (`aligned(16)`), where that is said."""
     passing: Passing = Passing.BY_VALUE
     """Of a struct."""
+    is_restrict: bool = False
+    """Whether it is a pointer that is declared `restrict`."""
 
     @property
     def leads_to_functions(self) -> bool:

@@ -88,6 +88,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "pure": list(contract.pure),
         "idempotent": list(contract.idempotent),
         "bounds": contract.bounds.value,
+        "restrict": contract.restrict.value,
         "assume": [p.text for p in contract.preconditions],
     }
 

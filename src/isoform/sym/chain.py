@@ -8,6 +8,7 @@ share them freely.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
@@ -49,6 +50,35 @@ class Joined:
 Node = Base | Stored | Joined
 
 
+@dataclass
+class Promised:
+    """What `restrict` says: a store and a later access on the same path do not overlap if their addresses are computed
+    from different parameters, one of which is declared so. Code that fills this must also list that it is assumed."""
+
+    restricted: frozenset[int]
+    """Positions of parameters."""
+    used: Callable[[int], None]
+    """Told which promise is made use of."""
+    bases: dict[Term, int | None] = field(default_factory=dict)
+    """By the base of an address (without the added constant): the parameter that it is computed from; None: several."""
+
+    def note(self, base: Term, parameter: int) -> None:
+        known = self.bases.setdefault(base, parameter)
+        self.bases[base] = parameter if known == parameter else None
+
+    def keeps_apart(self, one: Term | None, other: Term | None) -> bool:
+        if one is None or other is None:
+            return False
+        found = {self.bases.get(one), self.bases.get(other)}
+        said = found & self.restricted
+        if len(found) < 2 or None in found or not said:
+            return False
+        for position in said:
+            if position is not None:
+                self.used(position)
+        return True
+
+
 class Chain:
     """Loads from and stores to chains. One for each side and kind of memory: results are memoised."""
 
@@ -60,6 +90,7 @@ class Chain:
         self.reserved: tuple[Term, int] | None = None
         """An address and a number of bytes that are accessed only through addresses computed from it. Code that sets
         this must also assume it for every access."""
+        self.promised: Promised | None = None
         self._of_reserved: dict[Term, bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
@@ -87,6 +118,14 @@ class Chain:
         return self.terms.add(address, self.terms.bv(amount, self.address_width)) if amount else address
 
     # -- stores and joins -----------------------------------------------------------------------
+
+    def note_parameter(self, address: Term, parameter: int) -> None:
+        """An access is about to be made at an address that is computed from a parameter, or an object."""
+        if self.promised is not None:
+            for place in (address, self._address(address)):
+                base, _ = self.terms.split_sum(place)
+                if base is not None:
+                    self.promised.note(base, parameter)
 
     def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
         grain = self._grain(size)
@@ -226,6 +265,10 @@ class Chain:
         distance = self._distance(node, address, size)
         if distance is None and self._is_reserved_from((node.address, node.size), (address, size)):
             return True
+        if distance is None and self.promised is not None:
+            bases = [self.terms.split_sum(place)[0] for place in (node.address, address)]
+            if self.promised.keeps_apart(*bases):
+                return True
         if distance is None:
             return self._context is not None and self._context.are_apart((node.address, node.size), (address, size))
         return node.size <= distance <= (1 << self.address_width) - size

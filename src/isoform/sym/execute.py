@@ -82,7 +82,9 @@ class Execution:
             return False
         if kind is Kind.LOAD or kind is Kind.STORE:
             size = op.out.size if op.out is not None else op.ins[1].size
-            policy.access(scope, state, read(state, temps, op.ins[0]), size, kind is Kind.STORE)
+            address = read(state, temps, op.ins[0])
+            policy.access(scope, state, address, size, kind is Kind.STORE)
+            scope.note_access(state, address, size, kind is Kind.STORE)
         if self._value is None:
             step(state, temps, op)
         else:

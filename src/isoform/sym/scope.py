@@ -7,7 +7,7 @@ from isoform.model.callee import Callees
 from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term
 from isoform.sym.recursion import calls_itself
-from isoform.sym.side import Side
+from isoform.sym.side import BasedAccess, Side
 from isoform.sym.state import VALID_MEMORY, State
 from isoform.sym.summary import Fault, Gap, GapKind, Summary
 
@@ -28,11 +28,19 @@ class Scope:
         self.layer = 0
         self.number = 0
         """Index of the micro-op in it; at its exit, the number of micro-ops."""
+        self._bases = side.world.bases_of(function) if side.tag == "a" else {}
 
     @property
     def address(self) -> int:
         """Of the instruction."""
         return self.block.addresses[self.number]
+
+    def note_access(self, state: State, address: Term, size: int, is_store: bool) -> None:
+        """The micro-op loads or stores. After an outside call, which may not return, it may not be executed at all."""
+        base = self._bases.get((self.block.id, self.number))
+        if base is not None and self.side.before_calls is None:
+            self.side.heap.note_parameter(address, base)
+            self.side.based_accesses.append(BasedAccess(base, is_store, state.condition, address, size))
 
     def gap(self, kind: GapKind, condition: Term, why: str) -> None:
         self.summary.gaps.append(Gap(kind, condition, why))

@@ -12,7 +12,7 @@ from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.dependence import Dependence
 from isoform.smt.terms import Term
-from isoform.sym.chain import Base, Chain, Node
+from isoform.sym.chain import Base, Chain, Node, Promised
 from isoform.sym.context import Context
 from isoform.sym.differing import Differing
 from isoform.sym.frame import SLOT_BYTES
@@ -42,6 +42,18 @@ class AllocatedBlock:
     """Whether the address is never null."""
 
 
+@dataclass(frozen=True)
+class BasedAccess:
+    """An access of the target at an address that is computed from one parameter, or from the name of an object."""
+
+    base: int
+    """The parameter's position, or `OBJECT`."""
+    is_store: bool
+    condition: Term
+    address: Term
+    size: int
+
+
 class Side:
     """The unknowns of one side, the addresses in its image, and the accesses that it made so far."""
 
@@ -61,6 +73,9 @@ class Side:
         width = 8 * layout.address_bytes if layout is not None else 64
         self.big_endian = layout is not None and layout.big_endian
         self.heap = Chain(self.terms, width, self.big_endian, context)
+        if tag == "a" and self.contract.restricted and not world.recursive:
+            restricted = frozenset(self.contract.restricted)
+            self.heap.promised = Promised(restricted, lambda position: world.note_restricted([position]))
         self.frame_chain = Chain(self.terms, width, self.big_endian)
         self.width = width
         self._undefined = 0
@@ -80,6 +95,8 @@ class Side:
         """The same of accesses at addresses that are numbers."""
         self.stores: list[tuple[Term, Term, int]] = []
         """Condition, address and size of all stores to the rest of memory."""
+        self.based_accesses: list[BasedAccess] = []
+        """If `restrict` is to be used: the accesses of the target that it may say something about."""
         self.before_calls: int | None = None
         """How many of these were made before anything outside was called, if anything was."""
         self.blocks: list[AllocatedBlock] = []
@@ -203,6 +220,7 @@ class Side:
         """From here on accesses depend on whether what was called returns."""
         if self.before_calls is None:
             self.before_calls = len(self.heap_accesses)
+        self.heap.promised = None  # what is called may not return, and what follows is not executed then
         self.note_release()
 
     def note_release(self) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from isoform.lift.derived import Place, address_bases
+from isoform.lift.function import Function
 from isoform.model.contract import Contract
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
@@ -11,7 +14,11 @@ from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
-"""Flags: one bit in a byte."""
+RESTRICT = "restrict"
+RESTRICT_WHY = (
+    "memory that the target accesses through {names} (declared restrict), and that is modified during the call, it "
+    "accesses through no other parameter and by no name of an object (--restrict ignore drops this)"
+)
 
 
 @dataclass
@@ -31,6 +38,9 @@ class World:
     """For recursive functions: the variables for what is present at entry and is not an argument, by name. The two
     sides find the same there when they are called, but not at their deeper calls, so nothing that they do may depend on
     it."""
+    _bases: dict[int, tuple[Function, Mapping[Place, int]]] = field(default_factory=dict)
+    """By identity of the function."""
+    _restricted: dict[int, None] = field(default_factory=dict)
     _alignments: set[int] = field(default_factory=set)
     """How far from its alignment at entry the stack pointer was at outside calls."""
     _deeper: set[int] = field(default_factory=set)
@@ -39,6 +49,22 @@ class World:
     """The same, from its alignment at entry."""
     _shows_stack: bool = False
     """Whether what a function does may depend on where its stack is."""
+
+    def bases_of(self, function: Function) -> Mapping[Place, int]:
+        """Which parameter the address of each access of the target is computed from, if `restrict` makes use of it. In
+        proofs about functions that call themselves it does not: nothing shows that the promise is kept at their deeper
+        calls."""
+        if not self.contract.restricted or self.recursive:
+            return {}
+        if id(function) not in self._bases:
+            self._bases[id(function)] = function, address_bases(function, self.contract.arguments)
+        return self._bases[id(function)][1]
+
+    def note_restricted(self, positions: Iterable[int]) -> None:
+        """A proof uses that these arguments of the target are declared `restrict`."""
+        self._restricted.update(dict.fromkeys(positions))
+        names = ", ".join(self.contract.arguments[position].name for position in sorted(self._restricted))
+        self.assumptions[RESTRICT] = Assumption(RESTRICT, RESTRICT_WHY.format(names=names))
 
     def assume(self, assumption: Assumption) -> None:
         self.assumptions.setdefault(assumption.name, assumption)

@@ -45,7 +45,7 @@ _INTEGERS = frozenset({_SIGNED, _SIGNED_CHAR, 7, 8, 0x10})
 _QUALIFIERS = {
     "DW_TAG_const_type": "const ",
     "DW_TAG_volatile_type": "volatile ",
-    "DW_TAG_restrict_type": "",
+    "DW_TAG_restrict_type": "restrict ",
     "DW_TAG_atomic_type": "_Atomic ",
 }
 _POINTERS = ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type")
@@ -121,6 +121,8 @@ class DebugTypeReader:
             return self._pointer(entry, depth, pointers)
         if tag in _QUALIFIERS:
             inner = self._target(entry, depth + 1, pointers)
+            if tag == "DW_TAG_restrict_type":
+                inner = replace(inner, is_restrict=inner.kind is TypeKind.POINTER)
             return self._spelled(inner, _qualified(inner, _QUALIFIERS[tag]))
         if tag == "DW_TAG_typedef":
             return self._spelled(self._target(entry, depth + 1, pointers), entry.name or "?")

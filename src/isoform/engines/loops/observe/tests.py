@@ -9,6 +9,7 @@ from itertools import chain, islice, pairwise
 from random import Random
 
 from isoform.borders.question import Question
+from isoform.borders.restrict_space import as_promised
 from isoform.engines.loops.observe.inputs import LoopInputs
 from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
@@ -168,6 +169,7 @@ class _Gathering:
 
     def take_long(self, inputs: tuple[Inputs, Inputs]) -> bool:
         """Run a test however often the loops iterate. True if it is the first of its kind."""
+        inputs = as_promised(self._question, inputs)
         if self._found.differs or not self._question.admits(inputs[0]):
             return False
         ran = long_run(self._question, inputs, self._stations)
@@ -236,6 +238,7 @@ class _Gathering:
 
     def take(self, inputs: tuple[Inputs, Inputs]) -> None:
         self._number += 1
+        inputs = as_promised(self._question, inputs)
         number, found = self._number, self._found
         is_own = number <= found.own
         if not self._question.admits(inputs[0]):

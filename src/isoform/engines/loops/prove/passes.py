@@ -17,6 +17,7 @@ from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
 from isoform.smt.terms import Term
 from isoform.sym.context import Context
+from isoform.sym.restricted import restrict_rules
 from isoform.sym.side import Side
 from isoform.sym.state import State, initial_state
 from isoform.sym.step import UnwrittenTempError
@@ -108,7 +109,8 @@ class Passes:
         return found
 
     def _rules(self, followed: Pass) -> list[tuple[str, Term]]:
-        bounds = [rule for segment in self._unchanged(followed) for rule in frame_bounds(segment.side)]
+        sides = [segment.side for segment in self._unchanged(followed)]
+        bounds = [rule for side in sides for rule in (*frame_bounds(side), *restrict_rules(side))]
         return [*self._setting.world.constraints, *bounds]
 
     def _unchanged(self, followed: Pass) -> list[Segment]:
