@@ -20,6 +20,9 @@ _SHIFTS = (4, 8, 1, 16, 2, 32)
 _BOOLS = 40
 _LENGTHS = (16, 9, 33)
 """Elements of overlapping buffers: more than unrolled or vectorised code processes at once, and a remainder."""
+_FURTHEST = 32
+"""Bytes between the starts of two overlapping buffers, in tests that try every distance: a vector of 256 bits."""
+_LENGTHS_AT_EVERY_DISTANCE = (33, 9)
 
 
 class InputMaker:
@@ -43,9 +46,27 @@ class InputMaker:
             yield self._make(number)
             number += 1
 
+    def overlapping(self) -> Iterator[tuple[Inputs, Inputs]]:
+        """Buffers that overlap at every small distance, likely ones first: whole elements. Pointers that are declared
+        `restrict` are left out."""
+        restricted = self._contract.restricted
+        pairs = [pair for pair in self._overlaps if not set(pair) & set(restricted)]
+        types = [argument.type.pointee for argument in self._contract.arguments]
+        sizes = {kind.size for kind in types if kind is not None and 0 < kind.size <= _FURTHEST}
+        near = range(1, _FURTHEST + 1)
+        number = 1
+        for length in _LENGTHS_AT_EVERY_DISTANCE:
+            for distance in sorted(near, key=lambda d: (not any(d % size == 0 for size in sizes), d)):
+                for inner, outer in pairs:
+                    number += 1
+                    yield self._with_values(number, self._buffers(inner, outer, distance, length), overlapping=True)
+
     def _make(self, number: int) -> tuple[Inputs, Inputs]:
         overlapping = self._overlaps and number > 4 and number % 3 == 2
         values = self._overlapping(number // 3) if overlapping else self._values(number)
+        return self._with_values(number, values, bool(overlapping))
+
+    def _with_values(self, number: int, values: Sequence[int], overlapping: bool) -> tuple[Inputs, Inputs]:
         registers = self._background(number)
         memory: dict[int, int] = {}
         for argument, value in zip(self._contract.arguments, values, strict=True):
@@ -64,14 +85,17 @@ class InputMaker:
         exposes code that was compiled for disjoint buffers."""
         inner, outer = self._overlaps[number % len(self._overlaps)]
         variant = number // len(self._overlaps) + number
-        length = _LENGTHS[variant % len(_LENGTHS)]
-        values = self._values(number)
+        return self._buffers(inner, outer, _SHIFTS[variant % len(_SHIFTS)], _LENGTHS[variant % len(_LENGTHS)])
+
+    def _buffers(self, inner: int, outer: int, distance: int, length: int) -> list[int]:
+        """One buffer begins so many bytes into another, and every number is this length."""
+        values = self._values(distance)
         for position, argument in enumerate(self._contract.arguments):
             if argument.type.kind is TypeKind.INTEGER:
                 values[position] = length & ((1 << max(1, argument.type.bits)) - 1)
             elif argument.type.kind is TypeKind.POINTER:
                 values[position] = BUFFERS + position * _SPACING
-        values[inner] = BUFFERS + outer * _SPACING + _SHIFTS[variant % len(_SHIFTS)]
+        values[inner] = BUFFERS + outer * _SPACING + distance
         return values
 
     def _background(self, number: int) -> dict[str, int]:
