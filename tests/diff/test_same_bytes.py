@@ -129,3 +129,35 @@ MOVED = "  .globl first\n  .type first, @function\nfirst: ret\n  .size first, . 
 def test_moved_and_the_same(tmp_path: Path, source: str) -> None:
     found = Built(tmp_path, linked=True).pair(source, "  .text\n" + MOVED + source)
     found.assumptions(entries(found))
+
+
+INTO = """
+  .type f, @function
+f: add $1, %edi
+  jmp g
+  .size f, . - f
+  .type g, @function
+g: lea table(%rip), %rdx
+  and $1, %edi
+  movslq (%rdx,%rdi,4), %rax
+  add %rdx, %rax
+  jmp *%rax
+one: mov $1, %eax
+  ret
+two: mov $2, %eax
+  ret
+  .size g, . - g
+  .section .rodata
+table: .long one - table, two - table
+  .string "more"
+"""
+
+
+def test_a_jump_table_of_the_function_that_it_ends_in(tmp_path: Path) -> None:
+    source = "  .text\n  .globl f\n" + INTO
+    found = Built(tmp_path, linked=True).pair(source, "  .text\n" + MOVED + source)
+    assert "jump-tables" in [one.name for one in found.assumptions(entries(found))]
+    other = source.replace("table: .long one - table, two", "table: .long two - table, one")
+    found = Built(tmp_path, linked=True).pair(source, other)
+    with pytest.raises(Differs):
+        found.assumptions(entries(found))

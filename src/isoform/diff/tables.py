@@ -39,8 +39,13 @@ class Parts:
 
     def has(self, address: int) -> bool:
         """Whether an address is in a function."""
+        return self.around(address) is not None
+
+    def around(self, address: int) -> int | None:
+        """The entry of the function that an address is in."""
         index = bisect_right(self._starts, address) - 1
-        return index >= 0 and any(address < s.address + s.size for s in self._own[self._starts[index]])
+        is_inside = index >= 0 and any(address < s.address + s.size for s in self._own[self._starts[index]])
+        return self._starts[index] if is_inside else None
 
 
 def table_targets(image: Image, number: int, entry: int, parts: Parts) -> tuple[int, ...]:

@@ -375,7 +375,7 @@ class _Walking:
         is_access = op.kind in (Kind.LOAD, Kind.STORE) and position == 0
         accessed = (op.out if op.kind is Kind.LOAD else op.ins[1]) if is_access else None
         if not is_access:
-            targets = table_targets(self._image, number, self._entry, self._walker.parts)
+            targets = self._targets(number, instruction.address)
             if targets:
                 self._has_table = True
                 self._tables[self._image.own_address(number)] = len(targets)
@@ -385,6 +385,14 @@ class _Walking:
         role = Role.ACCESS if is_access else Role.FORM
         self._references.append(Reference(role, number, size, instruction.address))
         return (role, op.kind, size)
+
+    def _targets(self, number: int, place: int) -> tuple[int, ...]:
+        """Where the entries of a jump table lead, if there is one. Code after a jump into another function has that
+        one's tables."""
+        parts = self._walker.parts
+        found = table_targets(self._image, number, self._entry, parts)
+        other = parts.around(place)
+        return found if found or other is None else table_targets(self._image, number, other, parts)
 
     def _ends(self, op: MicroOp, instruction: Instruction) -> bool:
         """Whether control does not continue after the instruction. After a call it does, unless the callee is known not

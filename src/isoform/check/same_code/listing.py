@@ -139,7 +139,7 @@ class SameCode:
         pending, sides = [entries], ({}, {})  # type: tuple[list[Pair], tuple[dict[int, int], dict[int, int]]]
         has_jump = False
         for table in self._tables.get(entries, ()):
-            pending += self._entries_of(table, entries)
+            pending += self._entries_of(table)
         while pending:
             pair = pending.pop()
             if pair in found.instructions:
@@ -205,23 +205,24 @@ class SameCode:
         own = self._images[0].own_address(one.number), self._images[1].own_address(other.number)
         return one.use is Use.FORM and own in listed
 
-    def _entries_of(self, table: Extent, entries: Pair) -> Iterator[Pair]:
+    def _entries_of(self, table: Extent) -> Iterator[Pair]:
         """The pairs of instructions that the entries of two jump tables lead to."""
-        left, right = (list(self._targets(side, table[side], entries[side])) for side in (0, 1))
+        left, right = (list(self._targets(side, table[side])) for side in (0, 1))
         if not left or len(left) != len(right) or len(left) != table[2]:
             raise NotConfirmed("a jump table has another number of entries than the listing says")
         return zip(left, right, strict=True)
 
-    def _targets(self, side: int, start: int, entry: int) -> Iterator[int]:
-        """Up to the first entry that does not lead into the function."""
+    def _targets(self, side: int, start: int) -> Iterator[int]:
+        """Up to the first entry that leads into another function than the first one, or into none."""
         image, places = self._images[side], self._places[side]
-        section, parts = image.section_at(start), places.parts_of(entry)
+        section, parts = image.section_at(start), set[tuple[int, int]]()
         if section is None or section.writable:
             raise NotConfirmed("a jump table is no constant")
         width = SLOT_BYTES if start in image.relocated and image.relocated[start].width == SLOT_BYTES else _DISTANCE
         for at in range(start, min(section.end, start + MOST_INSTRUCTIONS * width) - width + 1, width):
             value = int.from_bytes(places.content(at, width), "little", signed=width == _DISTANCE)
             target = self._real(side, value if width == SLOT_BYTES else start + value)
+            parts = parts or places.parts_around(target)
             if not any(low <= target < high for low, high in parts):
                 return
             yield target

@@ -138,6 +138,15 @@ class Places:
             return None
         return found if isinstance(found, FunctionAt | ObjectAt | ConstantAt) else None
 
+    def parts_around(self, address: int) -> set[tuple[int, int]]:
+        """The parts of the function that an address is in."""
+        around = [s for s in self.image.symbols if s.is_function and s.address <= address < s.address + s.size]
+        names = {s.name.partition(".cold")[0] for s in around}
+        entries = {s.address for s in self.image.symbols if s.is_function and s.name in names} | {
+            s.address for s in around
+        }
+        return {part for entry in entries for part in self.parts_of(entry)} if around else set()
+
     def parts_of(self, entry: int) -> set[tuple[int, int]]:
         """Where the function at an address begins and ends, and the parts that a compiler put elsewhere."""
         names = self._functions.get(entry, set())
