@@ -12,6 +12,7 @@ from isoform.borders.evidence import Evidence
 from isoform.borders.linking import version_assumptions
 from isoform.lift.cfg import SELF
 from isoform.lift.function import Function, outside_call
+from isoform.lift.returning import leaves
 from isoform.load.format_text import promoted_arguments
 from isoform.load.known import known_signature
 from isoform.model.callee import ArgumentPart, Callee, Callees, CallFormat, Given, Parts, common_results, merged, whole
@@ -149,6 +150,8 @@ class CalleeTable:
             why = f"{name} is called in one place as if it returned, and in another as if it did not"
             return replace(found, refused=found.refused or why)
         is_idempotent = name in self._contract.idempotent
+        if not returns:  # called through a pointer
+            returns = {not leaves(function.image, name) for function in self._functions if name}
         return replace(found, returns=returns != {False}, is_idempotent=is_idempotent)
 
     def _with_parts(self, name: str) -> Callee:

@@ -17,6 +17,7 @@ from isoform.borders.convention import place_signature
 from isoform.borders.library_values import VALUES
 from isoform.lift.function import Call, Function
 from isoform.lift.known_calls import with_known_calls
+from isoform.lift.refusals import taken_names
 from isoform.load.known import known_signature
 from isoform.model.contract import PureCall, ReadByte, Result
 from isoform.model.errors import Unsupported
@@ -54,10 +55,12 @@ def assumptions(pure: Iterable[PureCall]) -> Iterator[Assumption]:
 
 
 def callees(function: Function) -> Iterator[str]:
-    """The names of the functions that it calls and that are not inlined."""
-    for block in function.blocks.values():
-        if isinstance(block.exit, Call) and block.exit.callee and not block.exit.system:
-            yield block.exit.callee
+    """The names of the outside functions that it calls, and if it calls any through a pointer, of those whose addresses
+    it takes: compilers keep the address of a function in a register over several calls."""
+    calls = [block.exit for block in function.blocks.values() if isinstance(block.exit, Call) and not block.exit.system]
+    yield from (call.callee for call in calls if call.callee)
+    if any(call.callee is None for call in calls):
+        yield from taken_names(function)
 
 
 def looks_at_errno(called: Collection[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isoform.lift.function import Function, outside_call
+from isoform.lift.refusals import taken_names
 from isoform.model.errors import Unsupported
 from isoform.model.library import HELPERS, library_function
 from isoform.model.verdict import Assumption
@@ -41,8 +42,9 @@ def may_return_twice(name: str) -> bool:
 
 
 def _callees(function: Function) -> Iterator[str]:
-    """Names of what is called; "" where that is not known."""
-    for block in function.blocks.values():
-        call = outside_call(block.exit)
-        if call is not None and not call.system:
-            yield call.callee or ""
+    """Names of what is called, or may be called through a pointer; "" where that is not known."""
+    calls = [call for block in function.blocks.values() if (call := outside_call(block.exit)) is not None]
+    names = [call.callee or "" for call in calls if not call.system]
+    yield from names
+    if "" in names:
+        yield from taken_names(function)

@@ -30,12 +30,20 @@ def _marked(function: Function, block: Block, known: Mapping[str, LibraryCall]) 
             return block
         case PureCall() as pure if pure.code and not call.carried_out:
             return _written_out(function, block, call, pure)
+        case one:
+            return replace(block, exit=with_meaning(call, one, is_written_out=call.carried_out))
+
+
+def with_meaning(call: Call, known: LibraryCall, is_written_out: bool = False) -> Call:
+    """A call with what is known about its callee. Functions that are a few instructions are known only where these are
+    written out."""
+    match known:
         case PureCall() as pure:
-            return replace(block, exit=replace(call, pure=pure))
+            return call if pure.code and not is_written_out else replace(call, pure=pure)
         case OutputCall() as output:
-            return replace(block, exit=replace(call, output=output))
+            return replace(call, output=output)
         case allocation:
-            return replace(block, exit=replace(call, allocation=allocation))
+            return replace(call, allocation=allocation)
 
 
 def _written_out(function: Function, block: Block, call: Call, pure: PureCall) -> Block:

@@ -192,6 +192,12 @@ def _is_variable(image: Image, symbol: Symbol) -> bool:
     return not symbol.is_function and (section is None or not has_no_variables(section.name))
 
 
+def taken_names(function: Function) -> Iterator[str]:
+    """The names of the outside functions and objects whose addresses are in the code."""
+    externals = function.image.externals
+    return (externals[address] for address in _addresses(function) if address in externals)
+
+
 def _addresses(function: Function) -> Iterator[int]:
     """The numbers in the code, and the contents of the slots whose addresses they are."""
     for instruction in function.instructions.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from isoform.lift.function import Call
+from isoform.lift.known_calls import with_meaning
 from isoform.load.image import Image
 from isoform.load.known import known_signature
 from isoform.model.allocation import Allocating, AllocationCall, Blocks, LibraryCall
@@ -51,7 +52,7 @@ class OutsideCalls:
         outside_frame: Callable[[dict[int, int]], dict[int, int]],
     ) -> None:
         self._image = image
-        self._allocating = {call.name: call for call in library if isinstance(call, AllocationCall)}
+        self._known = {call.name: call for call in library}
         self._machine = machine
         self._position = machine.container_positions
         self._registers = registers
@@ -83,6 +84,9 @@ class OutsideCalls:
         inside = None if name else self._image.function_around(self._memory.target)
         if inside is not None:
             raise RefusedCallError(f"a jump into {inside}, behind its start")
+        if call.callee is None and call.then is not None and name in self._known:
+            # Compilers keep the address of a function in a register over several calls.
+            call = with_meaning(call, self._known[name], is_written_out=True)
         callee = self._callees(name or call.through)
         if callee.refused:
             raise RefusedCallError(callee.refused)
@@ -99,11 +103,8 @@ class OutsideCalls:
         if not name:
             arguments, shown = (self._memory.target, *arguments), (self._memory.target, *shown)
         name = name or THROUGH_A_POINTER
-        # A register may lead to a function of the allocator as well: compilers keep its address over several calls.
-        is_pointer = call.callee is None and call.then is not None
-        allocation = self._allocating.get(name) if is_pointer else call.allocation
-        if allocation is not None:
-            self._allocate(allocation, arguments)
+        if call.allocation is not None:
+            self._allocate(call.allocation, arguments)
             return False
         again = self._repeated(callee, name, arguments)
         if again is not None:
@@ -114,7 +115,7 @@ class OutsideCalls:
         count = len(output[1]) if output is not None and call.output is not None and call.output.counts else None
         effect = self._effect_of(callee, name, arguments, count)
         self.calls.append(CallRecord(name, arguments, shown, sees, output))
-        if call.then is None:
+        if call.then is None or not callee.returns:
             return True
         registers = dict(effect.registers)
         if callee.space is not None:
@@ -289,6 +290,12 @@ class OutsideCalls:
         pointer = self._machine.convention.stack_pointer
         assert pointer is not None
         return self._memory.load(self._registers[self._position[pointer]] + part.offset, part.size)
+
+    @property
+    def last_name(self) -> str:
+        """The name of the function that was called last; empty if it has none."""
+        name = self.calls[-1].callee if self.calls else ""
+        return "" if name == THROUGH_A_POINTER else name
 
     def passed(self) -> set[int]:
         """The arguments of outside functions."""

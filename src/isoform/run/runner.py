@@ -201,7 +201,7 @@ class _Run:
                             memory.bounds = program.function.bounds
                             index = program.index[program.function.entry]
                         elif self._outside.make(call) or index < 0:
-                            return Status.EXITED, call.callee or "a function"
+                            return Status.EXITED, call.callee or self._outside.last_name or "a function"
                     elif index == RETURNED and recursions and memory.target == recursions[-1][0]:
                         _, program, index = recursions.pop()
                         code, costs = program.code, program.costs

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from isoform.lift.cfg import SELF, SYSTEM_CALL
 from isoform.lift.function import Block, BlockId, Call, Switch
+from isoform.lift.known_calls import with_meaning
 from isoform.lift.returning import leaves
 from isoform.load.objects import PlacedNumber
 from isoform.model.contract import HIDE_MEMORY_AT_END, NoValueError, OutputCall, PureCall
@@ -92,7 +93,9 @@ class Calls:
         if callee is None:
             return call
         self._scope.abort(state, self._terms.eq(value, self._terms.bv(0, self._terms.width(value))))
-        return replace(call, callee=callee, then=None if leaves(image, callee) else call.then)
+        found = replace(call, callee=callee, then=None if leaves(image, callee) else call.then)
+        known = next((one for one in self._function.library if one.name == callee), None)
+        return found if known is None or found.then is None else with_meaning(found, known)
 
     def _end_in(self, name: str, arguments: tuple[Term, ...], condition: Term, state: State) -> None:
         """A call does not return, under a condition."""
@@ -292,7 +295,7 @@ class Calls:
     def _computed(self, name: str, register: str, width: int, inputs: list[Term]) -> Term:
         terms = self._terms
         values = tuple(i for i in inputs if not i.sort().is_array())
-        labelled = f"{label(terms, name, values)} {register}"
+        labelled = f"{label(terms, name, values)} computes {register}"
         if not inputs:
             return terms.variable(labelled, width)
         function = terms.function_variable(labelled, [i.sort() for i in inputs], terms.sort(width))
