@@ -89,3 +89,8 @@ def test_a_pair_that_nothing_leads_to_is_left_out() -> None:
     assert alignment.cuts == [Cut(INNER, OTHER)]
     assert alignment.matched[1] == []
     assert set(alignment.passed([first, elsewhere])) == {ENTRY, Cut(INNER, OTHER)}
+
+
+def test_a_first_window_with_one_iteration_leads_from_the_entry_to_it() -> None:
+    alignment = next(alignments([window(0, 4, True, False), window(3950, 50, False, True)]))
+    assert (ENTRY, Cut(INNER, OTHER)) in {(e.source, e.to) for e in alignment.edges}

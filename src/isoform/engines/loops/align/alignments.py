@@ -325,8 +325,9 @@ def _cheapest(test: Traces, preference: _Preference) -> list[tuple[Edge, int, in
 
 
 def _is_last(test: Traces, preference: _Preference, i: int, j: int) -> bool:
-    """Whether, in a trace whose end was left out, there is no room for the pair of another iteration."""
-    if test.ends:
+    """Whether, in a trace whose end was left out, there is no room for the pair of another iteration. The entry is
+    never the last: what it leads to is what the first window is for."""
+    if test.ends or (i == j == 0 and test.begins):
         return False
     return len(test.target) - i <= preference.most[0] + 1 and len(test.rewrite) - j <= preference.most[1] + 1
 
