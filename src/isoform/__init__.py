@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from isoform.model.contract import DataRule as DataRule
     from isoform.model.contract import MemoryRule as MemoryRule
     from isoform.model.contract import ReturnAs as ReturnAs
+    from isoform.model.contract import TerminationRule as TerminationRule
     from isoform.model.errors import Unsupported as Unsupported
     from isoform.model.errors import UserError as UserError
     from isoform.model.grades import Grades
@@ -46,7 +47,8 @@ _HOMES = {
     **dict.fromkeys(("Checker", "compare"), "isoform.api"),
     **dict.fromkeys(("Code", "code"), "isoform.load.code"),
     **dict.fromkeys(
-        ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs"), "isoform.model.contract"
+        ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs", "TerminationRule"),
+        "isoform.model.contract",
     ),
     **dict.fromkeys(("Unsupported", "UserError"), "isoform.model.errors"),
     **dict.fromkeys(("Cause", "Explain", "RootCause", "Strength"), "isoform.model.cause"),
@@ -78,6 +80,7 @@ __all__ = [
     "ReturnAs",
     "RootCause",
     "Strength",
+    "TerminationRule",
     "Unknown",
     "Unsupported",
     "UserError",

@@ -25,6 +25,7 @@ from isoform.model.contract import (
     MemoryRule,
     RestrictRule,
     ReturnAs,
+    TerminationRule,
     argument_value,
 )
 from isoform.model.differences import Difference
@@ -60,6 +61,7 @@ class Options:
     data: DataRule = DataRule.INITIAL
     bounds: BoundsRule = BoundsRule.ASSUME
     restrict: RestrictRule = RestrictRule.ASSUME
+    termination: TerminationRule = TerminationRule.PROVE
     engine: Engine = Engine.AUTO
     budget: float = 60.0
     fuel: int = 10_000
@@ -132,6 +134,7 @@ _CHOICES: dict[str, type[Enum]] = {
     "data": DataRule,
     "bounds": BoundsRule,
     "restrict": RestrictRule,
+    "termination": TerminationRule,
     "engine": Engine,
 }
 _RANGES: dict[str, tuple[float, float]] = {

@@ -110,6 +110,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
         bounds=options.bounds,
         restrict=options.restrict,
         restricted=_restricted(functions, options, declared, placement),
+        termination=options.termination,
         bools=bool_cells(placement.arguments),
         bool_variables=bool_variables(target, rewrite),
         preconditions=_preconditions(options, signature),

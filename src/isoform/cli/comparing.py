@@ -56,6 +56,7 @@ from isoform.cli.question_options import (
     Seconds,
     Seed,
     Shapes,
+    Terminating,
     Unrolled,
     Verbose,
     function_names,
@@ -63,7 +64,16 @@ from isoform.cli.question_options import (
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.isa.registry import TEXT_ISAS
 from isoform.model.cause import Explain
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
+from isoform.model.contract import (
+    AbortRule,
+    BoundsRule,
+    CallRule,
+    DataRule,
+    MemoryRule,
+    RestrictRule,
+    ReturnAs,
+    TerminationRule,
+)
 from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
@@ -95,6 +105,7 @@ def compare(
     idempotent: IdempotentNames = None,
     bounds: Bounding = BoundsRule.ASSUME,
     restrict: Restricting = RestrictRule.ASSUME,
+    termination: Terminating = TerminationRule.PROVE,
     engine: EngineName = "auto",
     budget: Seconds = 60.0,
     memory_limit: MemoryLimit = "2G",
@@ -139,6 +150,7 @@ def compare(
         idempotent=function_names("--idempotent", idempotent),
         bounds=bounds,
         restrict=restrict,
+        termination=termination,
         engine=engine_named(engine),
         budget=checked_seconds(budget),
         fuel=fuel,

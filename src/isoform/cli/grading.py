@@ -21,11 +21,21 @@ from isoform.cli.question_options import (
     Restricting,
     Returning,
     Seed,
+    Terminating,
     Unrolled,
     function_names,
 )
 from isoform.cli.streams import INTERRUPTED, complain, refuse_unwritable, write_whole
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
+from isoform.model.contract import (
+    AbortRule,
+    BoundsRule,
+    CallRule,
+    DataRule,
+    MemoryRule,
+    RestrictRule,
+    ReturnAs,
+    TerminationRule,
+)
 from isoform.model.errors import UserError
 
 if TYPE_CHECKING:
@@ -68,6 +78,7 @@ def grade(
     ] = None,
     bounds: Bounding = BoundsRule.ASSUME,
     restrict: Restricting = RestrictRule.ASSUME,
+    termination: Terminating = TerminationRule.PROVE,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help="As for compare.")] = "auto",
     budget: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds for each submission.", min=0.01)] = 2.0,
     fuel: Fuel = 10_000,
@@ -122,6 +133,7 @@ def grade(
         pure=function_names("--pure", pure),
         bounds=bounds,
         restrict=restrict,
+        termination=termination,
         engine=engine_named(engine),
         budget=checked_seconds(budget),
         fuel=fuel,

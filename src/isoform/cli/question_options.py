@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from isoform.model.contract import AbortRule, BoundsRule, CallRule, DataRule, MemoryRule, RestrictRule, ReturnAs
+from isoform.model.contract import (
+    AbortRule,
+    BoundsRule,
+    CallRule,
+    DataRule,
+    MemoryRule,
+    RestrictRule,
+    ReturnAs,
+    TerminationRule,
+)
 from isoform.model.errors import UserError
 
 Rewrite = Annotated[str | None, typer.Argument(metavar="B", help="The rewrite (candidate).", show_default=False)]
@@ -65,6 +74,12 @@ Bounding = Annotated[
 Restricting = Annotated[
     RestrictRule,
     typer.Option(help="assume: pointers that the target declares restrict do not overlap; ignore: they may."),
+]
+Terminating = Annotated[
+    TerminationRule,
+    typer.Option(
+        help="prove: both end or neither; assume: both end, where no reason is found why a loop of one side does."
+    ),
 ]
 EngineName = Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")]
 Seconds = Annotated[

@@ -206,5 +206,6 @@ def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget,
         data=options.data,
         bounds=options.bounds,
         restrict=options.restrict,
+        termination=options.termination,
     )
     return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)

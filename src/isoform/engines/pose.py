@@ -15,7 +15,7 @@ from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.model.budget import Budget
-from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs
+from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs, TerminationRule
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass
 from isoform.model.verdict import Subject, Unknown, Verdict, merged_assumptions
@@ -109,5 +109,6 @@ def _compares_all(options: Options) -> bool:
         and options.return_as is ReturnAs.VALUE
         and options.memory is MemoryRule.COMPARE
         and options.aborts is AbortRule.EQUAL
+        and options.termination is TerminationRule.PROVE
         and options.signature is None
     )

@@ -71,6 +71,12 @@ class RestrictRule(Enum):
     IGNORE = "ignore"
 
 
+class TerminationRule(Enum):
+    PROVE = "prove"
+    ASSUME = "assume"
+    """A run that does not end is compared with nothing (`both-end`), where no reason is found why it ends."""
+
+
 class CallRule(Enum):
     INLINE = "inline"
     UNINTERPRETED = "uninterpreted"
@@ -283,6 +289,7 @@ class Contract:
     restrict: RestrictRule = RestrictRule.ASSUME
     restricted: tuple[int, ...] = ()
     """Positions of the arguments that the target declares `restrict`, if that counts."""
+    termination: TerminationRule = TerminationRule.PROVE
     preconditions: tuple[Precondition, ...] = ()
     certain: tuple[ResultPart, ...] | None = None
     """If `results` are inferred from the code: what certainly is the result. None if all of it is."""

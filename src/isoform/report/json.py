@@ -89,6 +89,7 @@ def contract_as_json(contract: Contract) -> dict[str, Any]:
         "idempotent": list(contract.idempotent),
         "bounds": contract.bounds.value,
         "restrict": contract.restrict.value,
+        "termination": contract.termination.value,
         "assume": [p.text for p in contract.preconditions],
     }
 

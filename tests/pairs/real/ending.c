@@ -69,3 +69,16 @@ int nested_forever(unsigned rows, unsigned columns) {
             if (j == 9 && rows == 12) j = 3;
     return 7;
 }
+
+struct link { struct link *next; };
+int emptied(const struct link *l) {
+    while (l) l = l->next;
+    return l == 0;
+}
+int emptied_rewrite(const struct link *l) {
+    (void)l;
+    return 1;
+}
+int emptied_broken(const struct link *l) {
+    return l == 0 || l->next == 0;
+}

@@ -60,6 +60,8 @@ NOISE_BYTES = 512
 """Bytes of random data in a buffer."""
 LARGE_SIZES = 42
 """Sizes, before they are stretched, of which any is as likely as another."""
+MOSTLY_LARGEST_SHARE = 0.75
+"""Share of the sizes in the upper third, where those are wanted: 67,200 to 100,800 iterations, so that 16 bits wrap."""
 ONLY_SOME_LARGE_SHARE = 0.25
 """Share of the numbers that stay small if sizes are stretched."""
 HOLDS_ARGUMENT_SHARE = 0.5

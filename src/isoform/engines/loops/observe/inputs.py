@@ -15,6 +15,7 @@ from isoform.engines.loops.tuning import (
     LARGE_SIZES,
     LEADS_BACK_EVERY,
     LETTERS_SHARE,
+    MOSTLY_LARGEST_SHARE,
     NOISE_BYTES,
     ONLY_SOME_LARGE_SHARE,
     POINTEE_BYTES,
@@ -44,6 +45,8 @@ class LoopInputs:
         self._number = 0
         self.stretch = 1
         """How many times as large as usual sizes are."""
+        self.mostly_largest = False
+        """Whether most numbers are among the largest sizes."""
         self._letters = [found for f in (question.target, question.rewrite) if (found := letters(f))]
         self._follows_pointers = False
         """Whether the target was observed to use a loaded value as an address."""
@@ -72,6 +75,8 @@ class LoopInputs:
         size = random.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 17, 24, 31))
         if self.stretch > 1 and random.random() < 0.5:
             size = random.randrange(LARGE_SIZES)
+        if self.mostly_largest and random.random() < MOSTLY_LARGEST_SHARE:
+            size = random.randrange(2 * LARGE_SIZES // 3, LARGE_SIZES)
         size = size * self.stretch + random.randrange(self.stretch)
         values = [self._value(argument, position, size) for position, argument in enumerate(self._contract.arguments)]
         for argument, value in zip(self._contract.arguments, values, strict=True):
@@ -96,7 +101,7 @@ class LoopInputs:
         if self.stretch > 1 and choice < ONLY_SOME_LARGE_SHARE:
             # For nested loops, or several in sequence: not all of them can make many iterations.
             return random.randrange(4)
-        if choice < 0.55 or kind.is_float:
+        if choice < 0.55 or kind.is_float or self.mostly_largest:
             value = size + random.choice((0, 0, 0, -1, 1, random.randrange(20)))
         elif choice < 0.8:
             value = random.randrange(40)

@@ -16,7 +16,7 @@ def differing_after_many_iterations(question: Question, budget: Budget) -> Pair 
     """Inputs on which loops make tens of thousands of iterations and the two end differently."""
     until = budget.left - min(MANY_SECONDS, MANY_SHARE * budget.left)
     inputs = LoopInputs(question, question.options.seed)
-    inputs.stretch = MANY_STRETCH
+    inputs.stretch, inputs.mostly_largest = MANY_STRETCH, True
     steps = 0
     for both in islice(inputs, MANY_TESTS):
         if budget.exhausted or budget.left < until or steps > MANY_STEPS:

@@ -13,9 +13,17 @@ from isoform.engines.loops.prove.result import NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import at
 from isoform.engines.loops.tuning import MOST_MEASURED, QUICK_SECONDS
+from isoform.model.contract import TerminationRule
 from isoform.model.values import dataclass
+from isoform.model.verdict import Assumption
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term, Terms
+
+BOTH_END = Assumption(
+    "both-end",
+    "both functions end: loops iterate on one side while the other waits, and that they end was not proved "
+    "(--termination assume)",
+)
 
 
 @dataclass(frozen=True)
@@ -89,9 +97,21 @@ class RankingSearch:
                 rest = [decrease.edge for decrease in found if not decrease.is_strict]
                 return [*found, *(more for component in components(rest) for more in self._rank(component))]
         where = at(self._simulation, edges[0].source)
+        if self._may_assume:
+            # A run that stays in these edges for ever has no end, and is outside the contract. What is claimed of all
+            # other runs does not depend on why they leave.
+            self._simulation.setting.world.assumptions[BOTH_END.name] = BOTH_END
+            return []
         raise NotShownError(
-            f"at {where} one side iterates while the other waits, and no reason was found why that ends"
+            f"at {where} one side iterates while the other waits, and no reason was found why that ends",
+            "--termination assume, if it does end, or a precondition (--assume) with which it does",
         )
+
+    @property
+    def _may_assume(self) -> bool:
+        """Nothing is assumed of a change that isoform made itself."""
+        question = self._simulation.setting.question
+        return question.contract.termination is TerminationRule.ASSUME and not question.changed
 
     def _decreases(self, edges: Sequence[Edge], measure: Measure) -> list[Decrease] | None:
         """Where a number decreases; None if that is nowhere, or if it grows somewhere."""

@@ -33,7 +33,8 @@ HOW = (
     "'invariant' and 'memory' that what is claimed at the next cut holds there; the others that all observables agree "
     "at the end. 'ends' shows that a number decreases whenever one side iterates while the other waits; if loops are "
     "nested, one that never grows decreases in some, and others in the cycles that remain. By induction "
-    "from the entry, the two stay together for ever or end alike."
+    "from the entry, the two stay together for ever or end alike. If the assumption both-end is listed, 'ends' is not "
+    "shown for all of these cycles, and runs that never leave one are outside the claim."
 )
 
 
@@ -48,6 +49,10 @@ class Proving:
     meanwhile: Callable[[], bool] | None = None
     """Something else that may settle the question, tried once if a proof takes long. True if it did."""
     timings: dict[str, float] = field(default_factory=dict)
+    _late: Found | None = None
+    """A difference that shows only after very many iterations, as where a narrow counter wraps."""
+    _has_run_long: bool = False
+    """Whether such a difference was looked for."""
 
     def answer(self) -> Proved | Found | Failed:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
@@ -72,7 +77,7 @@ class Proving:
 
     def _prove(self, gathered: GatheredTraces) -> Proved | Found | Failed:
         started = time.perf_counter()
-        slices = TimeSlices(self.question, self.budget, self.meanwhile)
+        slices = TimeSlices(self.question, self.budget, self._settles_elsewhere)
         # If a proof fails because a test is missing, a model becomes one, and everything starts again with it.
         for _ in range(1 + MOST_LEARNED):
             if not slices.run(gathered) or slices.is_settled:
@@ -85,19 +90,28 @@ class Proving:
                 break
         self.timings["guess"] = slices.guess_seconds
         self.timings["solve"] = time.perf_counter() - started - slices.guess_seconds
-        if slices.shown is None:
-            return self._after_many_iterations(slices) or self._failed(gathered, slices)
-        return _proved(slices.shown, len(gathered.inputs) + len(gathered.long))
+        if slices.shown is not None:
+            return _proved(slices.shown, len(gathered.inputs) + len(gathered.long))
+        if not slices.is_settled:
+            self._run_long()
+        return self._late or self._failed(gathered, slices)
 
-    def _after_many_iterations(self, slices: TimeSlices) -> Found | None:
-        """A difference that shows only after very many iterations, as where a narrow counter wraps."""
-        if slices.is_settled:
-            return None
+    def _settles_elsewhere(self) -> bool:
+        """Whether another engine has the answer, or very long runs have."""
+        if self.meanwhile is not None and self.meanwhile():
+            return True
+        self._run_long()
+        return self._late is not None
+
+    def _run_long(self) -> None:
+        if self._has_run_long:
+            return
+        self._has_run_long = True
         self.question.options.progress("looking for a difference after many iterations")
         question = _with_long_runs(self.question)
         inputs = differing_after_many_iterations(question, self.budget)
         result = confirm(question, inputs, self.budget) if inputs is not None else None
-        return _found(result) if isinstance(result, Witness) else None
+        self._late = _found(result) if isinstance(result, Witness) else None
 
     def _failed(self, gathered: GatheredTraces, slices: TimeSlices) -> Failed:
         """What stopped the strongest attempt, of several the first."""
