@@ -39,8 +39,11 @@ from isoform.smt.terms import Terms
 
 TESTING, QUICK, LOOPS, LAST, CONCOLIC, EXPLORED = "testing", "quick", "loops", "last", "concolic", "explored"
 AGAIN = "again"
+RECURSION, UNFOLDED = "recursion", "unfolded"
 ORDER = (TESTING, QUICK, LOOPS, LAST, CONCOLIC)
-"""Where there is a loop."""
+"""Where there is a loop, and no recursion."""
+NAMES = (TESTING, QUICK, RECURSION, LOOPS, LAST, UNFOLDED, CONCOLIC, AGAIN)
+"""Of all rungs."""
 STRAIGHT = "RETC 1\n"
 LOOP = """
 .intel_syntax noprefix
@@ -158,7 +161,7 @@ def climb(posed: Callable[[bool, Options], tuple[Any, Any]]) -> Callable[..., Cl
             answer = says.get(rung, Unsupported(f"{rung} cannot do this"))
             return lambda climb: Fake(rung, answer, asked, climb.meanwhile)
 
-        rungs = tuple(replace(rung, make=fake(name)) for name, rung in zip((*ORDER, AGAIN), RUNGS, strict=True))
+        rungs = tuple(replace(rung, make=fake(name)) for name, rung in zip(NAMES, RUNGS, strict=True))
         ladder = Ladder(question, subjects, Budget(budget), rungs, replace(EXPLORING, make=fake(EXPLORED)))
         verdict = ladder.climb()
         return Climbed(verdict, asked, [(tried.engine, tried.said) for tried in ladder.tried], told)
@@ -175,6 +178,23 @@ def test_all_rungs_in_order_where_there_is_a_loop(climb: Callable[..., Climbed])
     assert [engine for engine, _ in climbed.tried] == ["testing", "loopfree", "loops", "loopfree", "concolic"]
 
 
+def test_recursion_comes_first_unless_both_may_call_themselves_alike(tmp_path: Path) -> None:
+    for calls, order in ((("call f", "nop"), RECURSION), (("call f", "call f"), UNFOLDED)):
+        sides = []
+        for side, call in zip("ab", calls, strict=True):
+            text = (
+                f".globl f\n.type f, @function\nf: test %edi, %edi\n je 1f\n dec %edi\n {call}\n1: ret\n.size f, .-f\n"
+            )
+            (tmp_path / f"{side}.s").write_text(text + '.section .note.GNU-stack,"",@progbits\n')
+            sides.append(f"{tmp_path}/{side}.s:f")
+        loaded = open_pair(sides[0], sides[1])
+        question = settle(lifted(loaded[0]), lifted(loaded[1]), Options(signature="void f(int n)"))
+        state = Climb(question, Budget(10))
+        wanted = [name for name, rung in zip(NAMES, RUNGS, strict=True) if rung.when(state)]
+        assert order in wanted
+        assert len({RECURSION, UNFOLDED} & {*wanted}) == 1
+
+
 def test_without_a_loop_there_is_no_quick_look_and_no_proof_of_loops(climb: Callable[..., Climbed]) -> None:
     assert climb(loop=False, testing=NOTHING).order == (TESTING, LAST, CONCOLIC)
 
@@ -186,6 +206,7 @@ def test_without_a_loop_there_is_no_quick_look_and_no_proof_of_loops(climb: Call
         (Engine.LOOPFREE, LAST),
         (Engine.LOOPS, LOOPS),
         (Engine.CONCOLIC, CONCOLIC),
+        (Engine.RECURSION, RECURSION),
     ],
 )
 def test_an_engine_alone_has_the_whole_budget(climb: Callable[..., Climbed], engine: Engine, rung: str) -> None:

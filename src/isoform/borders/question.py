@@ -46,6 +46,7 @@ class Engine(Enum):
     LOOPFREE = "loopfree"
     CONCOLIC = "concolic"
     LOOPS = "loops"
+    RECURSION = "recursion"
 
 
 @dataclass(frozen=True)

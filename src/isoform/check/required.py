@@ -163,6 +163,31 @@ def _loops(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
         yield "No cut of the proof leads to the end."
 
 
+def _recursion(goals: Sequence[Obligation], index: Index) -> Iterator[str]:
+    """The goals of the engine that showed the rest; and that the rule is one by which they give the verdict. All rules
+    are inductions, so that what a callee must restore is among the goals (`observables`)."""
+    said = index.get("recursion")
+    if not isinstance(said, dict) or not _is_rule(said):
+        yield "The index does not say what stands in the place of the deeper calls."
+        return
+    if not any(_name(assumption) == _INDUCTION for assumption in index["assumptions"]):
+        yield f"The proof is an induction on recursive calls, and the index does not assume {_INDUCTION}."
+    yield from _ENGINES[said["engine"]](goals, index)
+
+
+def _is_rule(said: Mapping[str, Any]) -> bool:
+    """Own code may stand there on both sides, the other side's only on one: each in the place of the other's deeper
+    calls would be a circle."""
+    levels, side = said.get("levels"), said.get("side")
+    if said.get("engine") not in ("loopfree", "loops") or not isinstance(levels, list) or len(levels) != 2:
+        return False
+    if not all(type(level) is int and level >= 0 for level in levels):
+        return False
+    if said.get("rule") == "unfolded":
+        return side is None and any(levels)
+    return said.get("rule") == "replaced" and type(side) is int and side in (0, 1) and not levels[1 - side]
+
+
 def _reached(edges: set[tuple[Any, Any]]) -> set[Any]:
     found, pending = {0}, [0]
     while pending:
@@ -184,4 +209,5 @@ _ENGINES: Mapping[str, Callable[[Sequence[Obligation], Index], Iterator[str]]] =
     "loopfree": _loopfree,
     "concolic": _concolic,
     "loops": _loops,
+    "recursion": _recursion,
 }

@@ -81,7 +81,9 @@ Terminating = Annotated[
         help="prove: both end or neither; assume: both end, where no reason is found why a loop of one side does."
     ),
 ]
-EngineName = Annotated[str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic or loops.")]
+EngineName = Annotated[
+    str, typer.Option(metavar="ENGINE", help="auto, testing, loopfree, concolic, loops or recursion.")
+]
 Seconds = Annotated[
     float, typer.Option(metavar="SECONDS", help="Seconds of processor time for the whole question.", min=0.01)
 ]

@@ -13,7 +13,7 @@ from isoform.borders.parts import declared, parts_of
 from isoform.borders.question import Question
 from isoform.check.confirm import Request
 from isoform.check.workers import Confirmers
-from isoform.engines.grounds import Asserted, Grounds
+from isoform.engines.grounds import Asserted, Grounds, Unfolding
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
@@ -60,6 +60,7 @@ def write_certificate(
             "calls": grounds.calls,
             "apart": any(f.image.has_apart for f in (question.target, question.rewrite)),
             **({"paths": grounds.met} if grounds.met else {}),
+            **({"recursion": _recursion(grounds, grounds.unfolding)} if grounds.unfolding is not None else {}),
             "target": sides[0],
             "rewrite": sides[1],
             "contract": contract_as_json(question.contract),
@@ -67,6 +68,18 @@ def write_certificate(
         }
     )
     return folder
+
+
+def _recursion(grounds: Grounds, unfolding: Unfolding) -> dict[str, Any]:
+    """What stands in the place of deeper calls, and which engine's obligations show the rest."""
+    engine = "loops" if any(part.place for part in grounds.asserted) else "loopfree"
+    return {
+        "rule": unfolding.rule,
+        "levels": list(unfolding.levels),
+        "side": unfolding.side,
+        "which": unfolding.which,
+        "engine": engine,
+    }
 
 
 def _side(subject: Subject, function: Function, question: Question) -> dict[str, Any]:

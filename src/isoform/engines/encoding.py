@@ -33,6 +33,7 @@ MOST_ROUNDS = 4
 APART_SECONDS = 0.2
 """For each question whether two ranges are: a few comparisons of addresses."""
 OVERLAP = "accesses overlap that the assumptions keep apart"
+_LEAVES_FRAME = "code in the place of a deeper call may index an array on the stack outside its frame"
 
 
 @dataclass
@@ -133,8 +134,13 @@ def encode_as(
         Execution(Scope(side, function, question.callees), budget, policy).run()
         for side, function, policy in zip(sides, functions, policies, strict=True)
     ]
-    for side in sides:
-        world.constraints += [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, initial_state(side))]
+    for number, (side, summary) in enumerate(zip(sides, summaries, strict=True)):
+        bounds = frame_bounds(side)
+        if number in question.changed:
+            # Code that was put there is not known to stay in its frame.
+            summary.gaps += [Gap(GapKind.UNSUPPORTED, world.terms.negate(rule), _LEAVES_FRAME) for _, rule in bounds]
+            bounds = []
+        world.constraints += [*bounds, *fresh_blocks(side), *result_apart(side, initial_state(side))]
     return Encoding(
         world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True), given=given
     )

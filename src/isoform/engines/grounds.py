@@ -26,6 +26,28 @@ class Asserted:
 
 
 @dataclass(frozen=True)
+class Unfolding:
+    """What stands in the place of deeper calls of functions that call themselves."""
+
+    rule: str
+    """`unfolded`: a side's own code; `replaced`: the other side's code, below its own."""
+    levels: tuple[int, int]
+    """Of each side's own code."""
+    side: int | None = None
+    """Whose deeper calls are replaced by the other side's code."""
+    which: str = "all"
+
+    @property
+    def said(self) -> str:
+        if self.side is None:
+            return f"deeper calls unfolded {self.levels[0]} and {self.levels[1]} levels"
+        name = ("target", "rewrite")[self.side]
+        which = "deeper calls" if self.which == "all" else "last calls"
+        unfolded = f" after {max(self.levels)} level" if any(self.levels) else ""
+        return f"the {name}'s {which} replaced by the other side{unfolded}"
+
+
+@dataclass(frozen=True)
 class Grounds:
     terms: Terms
     asserted: Sequence[Asserted]
@@ -37,3 +59,4 @@ class Grounds:
     """Whether outside functions are called that may do more than compute."""
     met: Mapping[str, list[int]] = field(default_factory=dict)
     """Where paths were followed one by one: for each of the target those of the rewrite that share inputs with it."""
+    unfolding: Unfolding | None = None

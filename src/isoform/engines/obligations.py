@@ -236,7 +236,11 @@ class Obligations:
         return Found(result)
 
     def _memory_rules(self) -> list[tuple[str, Term]]:
-        """Rules that are asserted only once a model breaks one: most proofs need none, and do not rest on them then."""
+        """Rules that are asserted only once a model breaks one: most proofs need none, and do not rest on them then.
+        There are none if a side was changed: where the other side's code stands in the place of a deeper call, the
+        accesses that it makes there are not among those that programs are known to make."""
+        if self._question.changed:
+            return []
         target, rewrite = self.encoding.target.side, self.encoding.rewrite.side
         return [*valid_addresses(target, rewrite), *restrict_rules(target)]
 

@@ -15,6 +15,7 @@ from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs
 from isoform.model.values import dataclass
 from isoform.model.verdict import Bounded, Different, Equivalent, Verdict
+from isoform.sym.recursion import calls_itself
 
 QUICK_SECONDS, GLANCE_SECONDS = 1.0, 0.25
 """For unrolling loops before any proof about them is tried; and if tests show that this cannot be enough."""
@@ -22,6 +23,8 @@ QUICK_SHARE = 1 / 8
 """The largest share of the remaining budget for that."""
 LOOPS_SECONDS, LOOPS_SHARE = 60.0, 0.7
 """For proving loops, and the largest share of the remaining budget."""
+RECURSION_SECONDS, RECURSION_SHARE = 45.0, 0.6
+"""For proofs with code in the place of deeper calls, and the largest share of the remaining budget."""
 LAST_SECONDS = 10.0
 """For unrolling loops after no proof was found: this long, or as long as was spent until then. It can only give a
 bound, and what takes longer hardly ever finishes."""
@@ -68,6 +71,15 @@ class Climb:
     def has_loop(self) -> bool:
         questions = (self.question, *self.question.versions)
         return any(f.has_loop for question in questions for f in (question.target, question.rewrite))
+
+    @cached_property
+    def calls_itself(self) -> bool:
+        return calls_itself(self.question.target, self.question.rewrite)
+
+    @property
+    def may_call_alike(self) -> bool:
+        """Whether both sides call themselves and have no loop: one formula shows whether they call themselves alike."""
+        return not self.has_loop and all(map(calls_itself, (self.question.target, self.question.rewrite)))
 
     @property
     def leaves_more(self) -> bool:
@@ -118,6 +130,10 @@ def _quick_look(climb: Climb) -> Budget:
 
 def _for_loops(climb: Climb) -> Budget:
     return climb.budget.part(min(LOOPS_SECONDS, climb.budget.left * LOOPS_SHARE))
+
+
+def _for_recursion(climb: Climb) -> Budget:
+    return climb.budget.part(min(RECURSION_SECONDS, climb.budget.left * RECURSION_SHARE))
 
 
 def _last_look(climb: Climb) -> Budget:
@@ -179,10 +195,22 @@ def _concolic(climb: Climb) -> EngineProtocol:
     return Concolic(climb.is_alone)
 
 
+def _recursion(climb: Climb) -> EngineProtocol:
+    from isoform.engines.recursion import Recursion
+
+    return Recursion()
+
+
 RUNGS = (
     Rung(Engine.TESTING, _testing, lambda climb: True, lambda climb: climb.budget, only_differences=True),
     # Loops that iterate a fixed number of times, and differences in the first iterations, show quickly.
     Rung(Engine.LOOPFREE, lambda climb: Loopfree(), lambda climb: climb.has_loop, _quick_look, is_extra=True),
+    Rung(
+        Engine.RECURSION,
+        _recursion,
+        lambda climb: climb.calls_itself and not climb.may_call_alike and climb.leaves_more,
+        _for_recursion,
+    ),
     Rung(Engine.LOOPS, _loops, lambda climb: climb.has_loop and climb.leaves_more, _for_loops, _after_proving),
     Rung(
         Engine.LOOPFREE,
@@ -190,6 +218,13 @@ RUNGS = (
         lambda climb: not isinstance(climb.reached, Verdict),
         _last_look,
         _after_unrolling,
+    ),
+    Rung(
+        Engine.RECURSION,
+        _recursion,
+        lambda climb: climb.may_call_alike and climb.leaves_more,
+        _for_recursion,
+        is_extra=True,
     ),
     Rung(Engine.CONCOLIC, _concolic, lambda climb: climb.leaves_more, _search, _after_search),
     # One formula again, with all the time that is left.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -58,6 +59,14 @@ class Return:
     """In an inlined call: the block after the call; None if the function itself returns."""
 
 
+class Unfolded(Enum):
+    """The ends of the code that stands in the place of a call of the function to itself (`unfold.py`)."""
+
+    ENTERED = "the code of the other side begins"
+    LEFT = "it has returned: the two agree only in what the contract compares"
+    OWN_LEFT = "the function's own code has returned"
+
+
 @dataclass(frozen=True)
 class Call:
     """A call to code that is not here."""
@@ -82,6 +91,8 @@ class Call:
     """What is known about a callee that writes text."""
     allocation: AllocationCall | None = None
     """What is known about a callee that allocates or frees memory."""
+    unfolded: Unfolded | None = None
+    """For a call of the function to itself: if code stands in its place, which end of that code this is."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,19 @@ import heapq
 from collections.abc import Iterable
 
 from isoform.lift.cfg import SELF
-from isoform.lift.function import Block, BlockId, Branch, Call, Exit, Function, Return, Stop, Switch, outside_call
+from isoform.lift.function import (
+    Block,
+    BlockId,
+    Branch,
+    Call,
+    Exit,
+    Function,
+    Return,
+    Stop,
+    Switch,
+    Unfolded,
+    outside_call,
+)
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var
 
@@ -59,6 +71,7 @@ class Liveness:
         self._read_by_calls &= ~self.mask_of(machine, not_passed)
         self._read_by_leaving = self.mask_of(machine, (*(convention.result[:1] if calls_read else ()), *expected))
         self._lost_in_calls = self.mask_of(machine, (*convention.scratch_after_call, *convention.result))
+        self._results = self.mask_of(machine, (*convention.result, *convention.float_result))
         system = convention.system_arguments if calls_read else ()  # a service need not take all of them
         self._read_by_system = self.mask_of(machine, (*system, *pointer))
         self._lost_in_system = self.mask_of(machine, (*convention.scratch_after_system, *convention.result[:1]))
@@ -112,6 +125,10 @@ class Liveness:
                 return self.mask(value) | (self._at_return if to is None or self._is_computed else live)
             case Call(system=True):
                 return (live & ~self._lost_in_system) | self._read_by_system
+            case Call(unfolded=Unfolded.ENTERED):
+                return live | self._read_by_calls
+            case Call(unfolded=Unfolded.LEFT | Unfolded.OWN_LEFT):
+                return (live & ~self._lost_in_calls) | self._read_by_leaving | self._results
             case Call(carried_out=True, pure=pure):
                 results = () if pure is None else tuple(result.register for result in pure.results)
                 computed = self.mask_of(self._function.machine, results)

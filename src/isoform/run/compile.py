@@ -41,6 +41,8 @@ class Program:
     """Addresses that instructions are fetched from and that can be written: storing there would change the program."""
     compiled: dict[int, Program | None] = field(default_factory=dict)
     """The pieces, by the address that leads there."""
+    deeper: Program | None = None
+    """What runs where it calls itself, if not the same: who watches a run watches one call of the function."""
 
 
 Sites = Mapping[tuple[BlockId, int], int]

@@ -132,7 +132,7 @@ def _run_with(
     code = list(program.code)
     for block, replaced in changed.items():
         code[program.index[block]] = replaced
-    return run(replace(program, code=tuple(code)), inputs, options, callees)
+    return run(replace(program, code=tuple(code), deeper=program), inputs, options, callees)
 
 
 def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], machine: Machine, most: int) -> BlockCode:

@@ -189,8 +189,12 @@ class _Run:
                 while index < 0:
                     if index <= FIRST_CALL:
                         call, index = program.calls[FIRST_CALL - index]
+                        if call.unfolded is not None:
+                            continue
                         if call.callee == SELF and call.then is not None:
                             recursions.append((call.then.address, program, index))
+                            program = program.deeper or program
+                            code = program.code
                             index = program.index[program.function.entry]
                         elif call.callee is None and (present := self._code_called(program)) is not None:
                             entered = self._entered(program, present)

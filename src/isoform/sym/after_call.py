@@ -76,18 +76,22 @@ class AfterCall:
     def leave_callee(self, state: State, kept: set[str], on_stack: int = 0) -> None:
         """Scratch registers except those `kept` are unknown, and the return address is popped. The stack below it
         belonged to the callee, as did the arguments `on_stack` above it."""
-        terms = self._terms
-        machine = self._side.machine
+        terms, machine = self._terms, self._side.machine
         convention = machine.convention
+        if convention.stack_pointer is not None:
+            index = machine.containers.index(convention.stack_pointer)
+            pointer = state.container(index)
+            state.registers[index] = terms.add(pointer, terms.bv(convention.stack_adjustment, terms.width(pointer)))
+        self.has_returned(state, kept, on_stack)
+
+    def has_returned(self, state: State, kept: set[str], on_stack: int = 0) -> None:
+        """The same where the callee has popped the return address itself."""
+        convention = self._side.machine.convention
         for register in convention.scratch_after_call:
             if register not in kept:
                 self.scratch(register, state)
         if convention.stack_pointer is not None:
-            index = machine.containers.index(convention.stack_pointer)
-            pointer = state.container(index)
-            adjustment = terms.bv(convention.stack_adjustment, terms.width(pointer))
-            state.registers[index] = terms.add(pointer, adjustment)
-            self._clobber_frame(state.registers[index], state, on_stack)
+            self._clobber_frame(state.container_named(convention.stack_pointer), state, on_stack)
 
     def _clobber_frame(self, pointer: Term, state: State, on_stack: int) -> None:
         """The callee may use everything below the stack pointer. Only a tail call gives it more than the frame: the

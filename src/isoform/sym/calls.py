@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from isoform.lift.cfg import SELF, SYSTEM_CALL
-from isoform.lift.function import Block, BlockId, Call, Switch
+from isoform.lift.function import Block, BlockId, Call, Switch, Unfolded
 from isoform.lift.known_calls import with_meaning
 from isoform.lift.returning import leaves
 from isoform.load.objects import PlacedNumber
@@ -25,7 +25,14 @@ from isoform.sym.chain import Base
 from isoform.sym.choices import only_external
 from isoform.sym.jumps import discover, refuse_inside
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
-from isoform.sym.recursion import RECURSION, after_deeper_call, allowed_at_deeper_call, compares_calls, may_end
+from isoform.sym.recursion import (
+    RECURSION,
+    after_deeper_call,
+    after_other_side,
+    allowed_at_deeper_call,
+    compares_calls,
+    may_end,
+)
 from isoform.sym.scope import Scope
 from isoform.sym.state import State
 from isoform.sym.summary import CallSite, Ending, GapKind
@@ -70,6 +77,9 @@ class Calls:
 
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
         """The call that ends a block. Returns where execution continues, None if it does not."""
+        if call.unfolded is not None:
+            self._unfold(call, call.unfolded, value, state)
+            return call.then
         if call.callee is None:
             call = self._resolved(call, value, state)
         if call.callee is None:
@@ -237,17 +247,8 @@ class Calls:
 
     def _return_from_itself(self, passed: Passed, state: State) -> None:
         """The induction hypothesis for the deeper call (`recursion.py`)."""
-        terms, world, convention = self._terms, self._side.world, self._side.machine.convention
-        world.assume(RECURSION)
-        world.assume(CALLEE_FRAME)
-        world.note_deeper_call(self._scope.stack_distance(state), convention.stack_alignment)
-        counts = compares_calls(self._side, self._function)
-        allowed = allowed_at_deeper_call(state)
-        outside = terms.conj(state.condition, terms.negate(allowed))
-        if outside != terms.false:
-            why = f"{self._function.name} calls itself with arguments or memory that the contract does not allow"
-            self._scope.gap(GapKind.UNSUPPORTED, outside, why)
-        state.condition = terms.conj(state.condition, allowed)
+        terms, convention = self._terms, self._side.machine.convention
+        counts = self._require_hypothesis(state)
         result, memory = self._functions_of(SELF, passed, self._side.heap.array(state.heap))
         if may_end(self._function):
             ends = terms.eq(result("ends", 1), terms.bv(1, 1))
@@ -259,6 +260,34 @@ class Calls:
         self._side.note_call()
         results = (*convention.result, *convention.float_result)
         self._after.leave_callee(state, set(results), passed.on_stack)
+
+    def _require_hypothesis(self, state: State) -> bool:
+        """What the induction hypothesis requires of a deeper call. Returns whether the call is an observable."""
+        terms, world, convention = self._terms, self._side.world, self._side.machine.convention
+        world.assume(RECURSION)
+        world.assume(CALLEE_FRAME)
+        world.note_deeper_call(self._scope.stack_distance(state), convention.stack_alignment)
+        counts = compares_calls(self._side, self._function)
+        allowed = allowed_at_deeper_call(state)
+        outside = terms.conj(state.condition, terms.negate(allowed))
+        if outside != terms.false:
+            why = f"{self._function.name} calls itself with arguments or memory that the contract does not allow"
+            self._scope.gap(GapKind.UNSUPPORTED, outside, why)
+        state.condition = terms.conj(state.condition, allowed)
+        return counts
+
+    def _unfold(self, call: Call, end: Unfolded, value: Term, state: State) -> None:
+        """An end of the code in the place of a deeper call."""
+        if end is Unfolded.ENTERED:
+            passed = self._arguments.passed(call, value, state)
+            self._refuse_frame_addresses(SELF, passed.arguments, state)
+            self._require_hypothesis(state)
+            return
+        convention, contract = self._side.machine.convention, self._side.contract
+        if end is Unfolded.LEFT:
+            after_other_side(state)
+        kept = {*convention.result, *convention.float_result}
+        self._after.has_returned(state, kept, contract.stack_argument_bytes)
 
     def _leave_carried_out(self, pure: PureCall | None, state: State) -> None:
         """After the code that stands for a call: its results are already in place."""

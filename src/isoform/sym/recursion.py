@@ -30,6 +30,9 @@ RECURSION = Assumption(
     "is shown holds where both end",
 )
 
+IS_NONZERO = "is nonzero"
+"""The part of the result of a deeper call that is known with `--return-as bool`."""
+
 
 def allowed_at_deeper_call(state: State) -> Term:
     """The condition that the contract allows the inputs of a deeper call: what is assumed at entry must hold there."""
@@ -81,22 +84,52 @@ def compares_calls(side: Side, function: Function) -> bool:
 
 def after_deeper_call(result: Callable[[str, int], Term], memory: Term, state: State) -> None:
     """Results and memory after the deeper call. `result` makes a function of what was passed, `memory` is one."""
-    side, terms = state.side, state.side.terms
-    contract, machine = side.contract, side.machine
-    convention = machine.convention
-    for register in (*convention.result, *convention.float_result):
-        width = 8 * machine.registers[register].size
-        value = side.undefined(width)
-        for part in (r for r in contract.results if r.register == register):
-            low = 8 * part.offset
-            same = _same(side, part, result, terms.extract(value, low + part.bits - 1, low))
-            value = _inserted(terms, value, same, low)
-        state.registers[machine.container_positions[register]] = value
-    if contract.memory is MemoryRule.COMPARE:
+    side = state.side
+    _give_results(state, lambda part, left: _same(side, part, result, left))
+    if side.contract.memory is MemoryRule.COMPARE:
         state.heap = Base(lambda: memory, side.constant_byte)
     else:
-        own = side.unknown_memory()
-        state.heap = Base(lambda: own, side.constant_byte)
+        _lose_memory(state)
+
+
+def after_other_side(state: State) -> None:
+    """Results and memory where the other side's code stands in the place of the deeper call and has returned: the
+    hypothesis says that they are the same as far as the contract compares them."""
+    side, terms = state.side, state.side.terms
+    found = {
+        part: terms.extract(state.container_named(part.register), 8 * part.offset + part.bits - 1, 8 * part.offset)
+        for part in side.contract.results
+    }
+
+    def shown(part: Result, left: Term) -> Term:
+        value = found[part]
+        sign = 1 << (part.bits - 1) if part.is_float else 0
+        magnitude = terms.and_(value, terms.not_(terms.bv(sign, part.bits)))
+        is_zero = terms.eq(magnitude, terms.bv(0, part.bits))
+        nonzero = terms.flag(terms.negate(is_zero), 1)
+        return _same(side, part, lambda what, width: nonzero if what == IS_NONZERO else value, left)
+
+    _give_results(state, shown)
+    if side.contract.memory is not MemoryRule.COMPARE:
+        _lose_memory(state)
+
+
+def _give_results(state: State, known: Callable[[Result, Term], Term]) -> None:
+    """The result registers: `known` are the bits that the contract compares, the others are each side's own."""
+    side, terms = state.side, state.side.terms
+    machine = side.machine
+    for register in (*machine.convention.result, *machine.convention.float_result):
+        value = side.undefined(8 * machine.registers[register].size)
+        for part in (r for r in side.contract.results if r.register == register):
+            low = 8 * part.offset
+            same = known(part, terms.extract(value, low + part.bits - 1, low))
+            value = _inserted(terms, value, same, low)
+        state.registers[machine.container_positions[register]] = value
+
+
+def _lose_memory(state: State) -> None:
+    own = state.side.unknown_memory()
+    state.heap = Base(lambda: own, state.side.constant_byte)
 
 
 def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Term) -> Term:
@@ -105,7 +138,7 @@ def _same(side: Side, part: Result, result: Callable[[str, int], Term], left: Te
     if contract.return_as is ReturnAs.BOOL:
         if len(contract.results) > 1:
             return left
-        return _as_bool(terms, part, left, terms.eq(result("is nonzero", 1), terms.bv(1, 1)))
+        return _as_bool(terms, part, left, terms.eq(result(IS_NONZERO, 1), terms.bv(1, 1)))
     value = result(f"{part.register}[{8 * part.offset}]", part.bits)
     if not part.is_float:
         return value

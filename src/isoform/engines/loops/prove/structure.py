@@ -98,8 +98,8 @@ def _is_on_stack(node: KnownCut, feature: Feature) -> bool:
 
 def _is_written_out(node: KnownCut, feature: Feature) -> bool:
     """Whether the cut's state expresses a feature with all its constants."""
-    if isinstance(feature, ObjectStart):
-        return True
+    if isinstance(feature, ObjectStart) or not feature.tag:
+        return True  # an address, or what an input holds at entry
     fact = node.invariant.definitions.get(feature, (None, None))[0]
     if isinstance(fact, Same):
         return _is_written_out(node, fact.right)
