@@ -57,6 +57,8 @@ QUICK = {
     "loops/memset-broken": "testing",
     "loops/lists-length-clang-o0-o2": "loops",
     "loops/lists-length-clang-o0-o2-broken": "testing",
+    "real/recursion-steps": "recursion",
+    "real/recursion-steps-broken": "testing",
     "borders/linking-sections": "lifting",
 }
 """The quick tier has these, with the engine that answers, besides one pair in `QUICK_SAMPLE` outside `loops`."""
