@@ -10,6 +10,7 @@ from isoform.borders.question import Question
 from isoform.engines.grounds import Asserted, Grounds
 from isoform.lift.function import Function
 from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, Obligation
 from isoform.smt.solver import Answer, Solver
@@ -24,7 +25,7 @@ from isoform.sym.scope import Scope
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
 from isoform.sym.summary import Gap, GapKind, Summary
-from isoform.sym.validity import frame_bounds, fresh_blocks, reserve_result, result_apart
+from isoform.sym.validity import follow_locals, frame_bounds, fresh_blocks, given_apart, reserve_result, result_apart
 from isoform.sym.world import World
 
 Contexts = tuple[Context | None, Context | None]
@@ -127,6 +128,8 @@ def encode_as(
     for side in sides:
         side.differing.met = []
         reserve_result(side, initial_state(side))
+        if not question.changed:
+            follow_locals(side)
     for side in sides[: 1 if question.contract.abis is None else 2]:
         constrain_entry(world, initial_state(side))
     given = [*world.constraints]
@@ -141,6 +144,11 @@ def encode_as(
             summary.gaps += [Gap(GapKind.UNSUPPORTED, world.terms.negate(rule), _LEAVES_FRAME) for _, rule in bounds]
             bounds = []
         world.constraints += [*bounds, *fresh_blocks(side), *result_apart(side, initial_state(side))]
+        world.constraints += given_apart(side)
+        shared = side.locals.shared() if side.locals is not None else ""
+        if shared:
+            why = "shares its place with something that debug information does not describe"
+            raise Unsupported(f"{shared}, whose address is given to an outside function, {why}")
     return Encoding(
         world, summaries[0], summaries[1], goals(world, summaries[0], summaries[1], whole=True), given=given
     )

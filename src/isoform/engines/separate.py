@@ -122,6 +122,10 @@ def _differs(question: Question, inputs: Pair) -> bool:
         return False
     if any(shows_frame(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)):
         return False
+    if all(one.what.startswith(_LEFT_BEHIND) for one in question.differences(*outcomes)) and any(
+        _shows_distance(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)
+    ):
+        return False
     if rests_on_bools(question, inputs):
         return False
     if not differs_aligned(question, inputs):
@@ -213,6 +217,39 @@ def shows_frame(contract: Contract, outcome: Outcome) -> bool:
     words = [sum(outcome.writes.get(a + i, 0) << (8 * i) for i in range(8)) for a in outcome.writes]
     results = [outcome.registers.get(result.register, 0) for result in contract.results]
     return any(in_frame(value) for value in (*words, *results))
+
+
+def _shows_distance(contract: Contract, outcome: Outcome) -> bool:
+    """Whether a run that gave an address of its frame away leaves the distance of another value from its frame behind:
+    if the callee had returned a pointer into what it was given, that would be a number which does not depend on where
+    the frame is."""
+    if not any(in_frame(argument) for call in outcome.calls for argument in call.arguments):
+        return False
+    given = {0, *(value for result in outcome.results for _, value in result.registers)}
+    sizes = [(result.bits, outcome.registers.get(result.register, 0)) for result in contract.results]
+    for size in (4, 8):
+        sizes += [
+            (8 * size, sum(outcome.writes[a + i] << (8 * i) for i in range(size)))
+            for a in outcome.writes
+            if all(a + i in outcome.writes for i in range(size))
+        ]
+    return any(
+        _is_frame_in(bits, total)
+        for bits, value in sizes
+        if bits >= _SMALLEST_DISTANCE_BITS
+        for other in given
+        for total in (other - value, other + value)
+    )
+
+
+_SMALLEST_DISTANCE_BITS = 32
+_LEFT_BEHIND = ("return value", "memory")
+"""How differences begin that are in what a function leaves behind, and not in what it does."""
+
+
+def _is_frame_in(bits: int, value: int) -> bool:
+    """Whether the low bits of a value may be those of an address of the frame."""
+    return (STACK_POINTER - value) % (1 << min(bits, 64)) <= FRAME_LIMIT
 
 
 def uses_valid_memory(question: Question, inputs: Pair) -> bool:

@@ -21,15 +21,17 @@ from isoform.sym.scope import Scope
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
 from isoform.sym.validity import (
+    follow_locals,
     frame_bounds,
     fresh_blocks,
+    given_apart,
     reserve_result,
     result_apart,
     valid_addresses,
     valid_numbers,
 )
 
-_KINDS = ("frame", "block", "result-space", "valid", "restrict")
+_KINDS = ("frame", "block", "result-space", "local", "valid", "restrict")
 """How the labels of rules begin that are about the accesses of one side; `-a-` or `-b-` follows."""
 
 _FIRST_UNKNOWN = 1 << 32
@@ -70,7 +72,8 @@ def _rules(question: Question, budget: Budget, encoding: Encoding, unchanged: Un
     side.differing.met = []
     entry = initial_state(side)
     reserve_result(side, entry)
+    follow_locals(side)
     Execution(Scope(side, function, question.callees), budget, policy).run()
     rules = [*frame_bounds(side), *fresh_blocks(side), *result_apart(side, entry), *valid_addresses(side)]
-    rules += [*valid_numbers(side), *restrict_rules(side)]
+    rules += [*given_apart(side), *valid_numbers(side), *restrict_rules(side)]
     return [term for _, term in rules]

@@ -67,7 +67,7 @@ class _Writer:
         self._temps = 0
         self._arrays: dict[int, list[Local]] = {}
         """By the address of their function."""
-        for local in function.image.arrays:
+        for local in (local for local in function.image.arrays if not local.from_body):
             self._arrays.setdefault(local.start, []).append(local)
         self._variables_in = cache(self._find_variables)
         self._unsure = self._find_shared_places()

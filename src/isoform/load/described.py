@@ -32,6 +32,8 @@ class Local:
     """Addresses of the code of the block that declares it, in pieces; empty if they are not known. None: the block is
     the whole function."""
     can_be_indexed: bool = True
+    from_body: bool = False
+    """Whether the offset is from the stack pointer in the body of the function, and not at its entry."""
 
     def is_outside_block(self, touched: range, address: int) -> bool:
         """Whether something at the place of an array is accessed while the array is not in scope."""

@@ -154,6 +154,9 @@ class Linkage:
     loader_code: bytes = b""
     """The code that stands for `__tls_get_addr` and, from `descriptor_start` on, for a descriptor."""
     descriptor_start: int = 0
+    stack_pointer_base: bytes = b""
+    """The expression of debug information for the stack pointer as a frame base: as it is between the code that sets
+    the frame up and the code that removes it."""
     frame_bases: Mapping[bytes, int] = field(default_factory=dict)
     """By the frame base of a function in debug information: its distance from the stack pointer at entry."""
     splits_addresses: bool = False

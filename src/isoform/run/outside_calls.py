@@ -50,9 +50,12 @@ class OutsideCalls:
         callees: Callees,
         stack_pointer: int,
         outside_frame: Callable[[dict[int, int]], dict[int, int]],
+        entry: int,
     ) -> None:
         self._image = image
         self._known = {call.name: call for call in library}
+        self._variables = (*image.locals, *(v for v in image.arrays if v.start == entry and not v.from_body))
+        """Of the function that begins at `entry`."""
         self._machine = machine
         self._position = machine.container_positions
         self._registers = registers
@@ -145,7 +148,7 @@ class OutsideCalls:
             size = abs(self._inputs.bytes_filled)
             if in_frame(address):
                 offset = address - self._stack_pointer
-                known = [v for v in self._image.locals if v.offset <= offset < v.offset + v.size]
+                known = [v for v in self._variables if v.offset <= offset < v.offset + v.size]
                 size = min(max((v.offset + v.size - offset for v in known), default=size), -offset)
             if size > 0:
                 self._memory.store(address, size, mixed_number(self._inputs.side_seed, 0, size))

@@ -137,6 +137,7 @@ class _Run:
             callees,
             self._stack_pointer,
             self._outside_frame,
+            program.function.entry.address,
         )
         self._trace: list[int] = []
         self._steps = 0

@@ -23,6 +23,8 @@ from isoform.sym.allocation import Allocations
 from isoform.sym.arguments import THROUGH_POINTER, Arguments, Passed, label
 from isoform.sym.chain import Base
 from isoform.sym.choices import only_external
+from isoform.sym.given import NotALocalError
+from isoform.sym.giving import given_away
 from isoform.sym.jumps import discover, refuse_inside
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
 from isoform.sym.recursion import (
@@ -70,7 +72,7 @@ class Calls:
         """A call through a pointer whose result is ours. Returns the address that it returns to."""
         through = block.exit.through if isinstance(block.exit, Switch) else ""
         passed = self._arguments.passed(Call(None, code(0), None, through=through), value, state)
-        self._refuse_frame_addresses(THROUGH_POINTER, passed.arguments, state)
+        passed = self._as_given(THROUGH_POINTER, passed, state)
         target = state.frame.load(0, self._side.width // 8)
         self._return_from(THROUGH_POINTER, passed, state)
         return target
@@ -90,7 +92,7 @@ class Calls:
         passed = self._arguments.passed(call, value, state)
         if call.then is None:
             name = _name(call)
-            self._refuse_frame_addresses(name, passed.arguments, state)
+            passed = self._as_given(name, passed, state)
             self._end_in(name, passed.arguments, state.condition, state)
         elif not self._is_known(call, passed, state):
             self._return_from_unknown(call, passed, state)
@@ -129,7 +131,7 @@ class Calls:
 
     def _return_from_unknown(self, call: Call, passed: Passed, state: State) -> None:
         name = _name(call)
-        self._refuse_frame_addresses(name, passed.arguments, state)
+        passed = self._as_given(name, passed, state)
         if call.system:
             self._return_from_system(passed, state)
         elif name == SELF:
@@ -162,12 +164,26 @@ class Calls:
             return self._terms.value(word)
         return PlacedNumber(self._terms.layout.number(word) or 0)
 
-    def _refuse_frame_addresses(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
-        """An outside function may do anything with an address of the frame, which is not tracked."""
-        may_read = state.escaped and name not in HIDE_MEMORY_AT_END
-        if may_read or any(self._side.mentions_stack(a) for a in arguments):
-            raise Unsupported(f"{self._function.name} passes an address of its own stack frame to {name}")
-        self._give_away(name, arguments, state)
+    def _as_given(self, name: str, passed: Passed, state: State) -> Passed:
+        """What a call passes, as an outside function sees it: variables of the frame that it gets an address of are in
+        memory from here on. With any other address of the frame it may do anything, which is not tracked."""
+        refused = f"{self._function.name} passes an address of its own stack frame to {name}"
+        if state.escaped and name not in HIDE_MEMORY_AT_END:
+            raise Unsupported(refused)
+        if any(self._side.mentions_stack(argument) for argument in passed.arguments):
+            if name == SELF:
+                raise Unsupported(refused)
+            try:
+                # Arguments on the stack may have been pushed.
+                pushed = 0 if name == SYSTEM_CALL else self._side.machine.convention.stack_adjustment
+                arguments = tuple(
+                    given_away(state, argument, None if passed.on_stack else pushed) for argument in passed.arguments
+                )
+            except NotALocalError as error:
+                raise Unsupported(f"{refused}: {error}") from error
+            passed = replace(passed, arguments=arguments)
+        self._give_away(name, passed.arguments, state)
+        return passed
 
     def _give_away(self, name: str, arguments: tuple[Term, ...], state: State) -> None:
         receiver = "a function called through a pointer" if name == THROUGH_POINTER else name
@@ -280,7 +296,7 @@ class Calls:
         """An end of the code in the place of a deeper call."""
         if end is Unfolded.ENTERED:
             passed = self._arguments.passed(call, value, state)
-            self._refuse_frame_addresses(SELF, passed.arguments, state)
+            self._as_given(SELF, passed, state)
             self._require_hypothesis(state)
             return
         convention, contract = self._side.machine.convention, self._side.contract
@@ -309,7 +325,7 @@ class Calls:
         arguments = passed.arguments
         inputs = list(arguments)
         if pure.reads_memory:
-            self._refuse_frame_addresses(pure.name, arguments, state)
+            inputs = list(self._as_given(pure.name, passed, state).arguments)
             inputs.append(self._side.heap.array(state.heap))
         for pointer, name in pure.stores:
             width = self._terms.width(arguments[0])

@@ -87,11 +87,11 @@ class Chain:
         self._context = context
         self.address_width = address_width
         self.big_endian = big_endian
-        self.reserved: tuple[Term, int] | None = None
-        """An address and a number of bytes that are accessed only through addresses computed from it. Code that sets
-        this must also assume it for every access."""
+        self.reserved: list[tuple[Term, int]] = []
+        """Addresses and numbers of bytes there that are accessed only through addresses computed from each. Code that
+        adds to this must also assume it for every access."""
         self.promised: Promised | None = None
-        self._of_reserved: dict[Term, bool] = {}
+        self._of_reserved: dict[tuple[Term, Term], bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
         self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
 
@@ -165,6 +165,18 @@ class Chain:
         if distance is None:
             return self._comes_first(node, address) and self._apart(node, address, size)
         return space // 2 <= distance <= space - size
+
+    def without(self, node: Node, base: Term) -> Node:
+        """The chain without the latest stores at distances from an address, back to where paths join or to memory that
+        nothing here has written."""
+        kept: list[Stored] = []
+        while isinstance(node, Stored):
+            if self.terms.split_sum(node.address)[0] != base:
+                kept.append(node)
+            node = node.before
+        for later in reversed(kept):
+            node = Stored(node, later.address, later.value, later.size)
+        return node
 
     def _comes_first(self, node: Stored, address: Term) -> bool:
         if self._context is None:
@@ -274,20 +286,20 @@ class Chain:
         return node.size <= distance <= (1 << self.address_width) - size
 
     def _is_reserved_from(self, *accesses: Access) -> bool:
-        """Whether one of two accesses is inside the reserved range, and the other cannot reach it."""
-        if self.reserved is None:
+        """Whether one of two accesses is inside a reserved range, and the other cannot reach it."""
+        if not self.reserved:
             return False
-        start, length = self.reserved
         for (inner, size), (outer, _) in (accesses, accesses[::-1]):
             base, constant = self.terms.split_sum(inner)
-            if base is not None and base == start and constant + size <= length and not self._depends(outer, start):
-                return True
+            for start, length in self.reserved if base is not None else ():
+                if base == start and constant + size <= length and not self._depends(outer, start):
+                    return True
         return False
 
     def _depends(self, address: Term, start: Term) -> bool:
-        found = self._of_reserved.get(address)
+        found = self._of_reserved.get((address, start))
         if found is None:
-            found = self._of_reserved[address] = self.terms.depends_on(address, start)
+            found = self._of_reserved[address, start] = self.terms.depends_on(address, start)
         return found
 
     def _load(self, node: Stored | Base, address: Term, size: int) -> Term:

@@ -268,9 +268,20 @@ class _Goals:
             self._world.assume(padding_unread(used))
         return self._terms.conj(differs, self._terms.negate(unread))
 
+    def _is_in_a_local(self) -> Term:
+        """Whether the address at which memories differ is in a variable of a frame, which no longer exists."""
+        terms, width = self._terms, self._target.side.width
+        given = [one for s in self._sides if s.side.locals is not None for one in s.side.locals.given.values()]
+        if not given:
+            return terms.false
+        where = terms.variable(SOME_ADDRESS, width)
+        inside = {terms.ult(terms.sub(where, one.address), terms.bv(one.size, width)): None for one in given}
+        return terms.any_of([*inside])
+
     def _memory(self) -> Goal:
         arrays = [s.side.heap.array(s.final.heap) for s in self._sides if s.final is not None]
-        bad = self._both_return(self._without_padding(*arrays))
+        differs = self._terms.conj(self._without_padding(*arrays), self._terms.negate(self._is_in_a_local()))
+        bad = self._both_return(differs)
         return Goal("memory", "memory outside the frames is left the same", bad)
 
 

@@ -14,6 +14,7 @@ from isoform.model.microop import Kind, MicroOp
 from isoform.smt.terms import Term
 from isoform.sym.calls import Calls
 from isoform.sym.choices import without
+from isoform.sym.giving import enter
 from isoform.sym.joins import Joins
 from isoform.sym.jumps import discover, in_code, is_tail_call, jump_address
 from isoform.sym.policy import Point, Policy, ValueRule
@@ -48,8 +49,10 @@ class Execution:
             if self._joins.next_layer > scope.layer:
                 scope.layer = self._joins.next_layer
                 policy.enter_layer(scope, self._joins.conditions(scope.layer))
+            scope.block, scope.number = scope.function.blocks[self._joins.next_block], 0
             block, state, temps = self._joins.take()
-            scope.block = scope.function.blocks[block]
+            if scope.side.locals is not None:
+                enter(state, block)
             if policy.goes_on(scope, state) and state.condition != self._terms.false and self.ops(state, temps):
                 self.leave(state, temps)
         return scope.summary

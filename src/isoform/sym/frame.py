@@ -83,13 +83,7 @@ class Frame:
     def load(self, offset: int, size: int) -> Term:
         if self._node is not None:
             return self._chain.load(self._node, self._address(offset), size)
-        parts, position = [], offset
-        while position < offset + size:
-            # As much at once as comes from one cell or slot: a sum that is split is hard to reassemble.
-            count, part = self._stretch(position, offset + size - position)
-            parts.append(part)
-            position += count
-        return self._chain.join_bytes(parts)
+        return self._chain.join_bytes([part for _, _, part in self._parts(offset, size)])
 
     def _stretch(self, offset: int, most: int) -> tuple[int, Term]:
         start = self._owner.get(offset)
@@ -153,6 +147,24 @@ class Frame:
             size = max(cell[0] for cell in (mine, theirs) if cell is not None)
             result.store(start, terms.ite(selector, self.load(start, size), other.load(start, size)), size)
         return result
+
+    def contents(self, offset: int, size: int) -> list[tuple[int, int, Term]]:
+        """Offset, size and value of what was written in a range, or was there at entry and is known."""
+        if self._node is None and offset + size <= 0:
+            return [part for part in self._parts(offset, size) if part[0] in self._owner]
+        if self._node is None:
+            return self._parts(offset, size)
+        steps = range(offset, offset + size, SLOT_BYTES)
+        return [(at, count, self.load(at, count)) for at in steps if (count := min(SLOT_BYTES, offset + size - at))]
+
+    def _parts(self, offset: int, size: int) -> list[tuple[int, int, Term]]:
+        found, position = [], offset
+        while position < offset + size:
+            # As much at once as comes from one cell or slot: a sum that is split is hard to reassemble.
+            count, part = self._stretch(position, offset + size - position)
+            found.append((position, count, part))
+            position += count
+        return found
 
     def written_slots(self) -> set[int]:
         """Offsets of the slots in which cells are."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from isoform.lift.function import BlockId
 from isoform.smt.terms import Term, Terms
+from isoform.sym.giving import give_alike
 from isoform.sym.state import State
 from isoform.sym.step import Temps
 
@@ -40,6 +41,10 @@ class Joins:
     def next_layer(self) -> int:
         return self._queue[0][0]
 
+    @property
+    def next_block(self) -> BlockId:
+        return self._order[self._queue[0][1]]
+
     def conditions(self, layer: int) -> list[Term]:
         """The condition of everything pending in a layer."""
         return [s.condition for key, arrivals in self._waiting.items() if key[0] == layer for s, _ in arrivals]
@@ -62,6 +67,8 @@ class Joins:
 def join(selector: Term, state: State, other: State) -> State:
     """`state` where `selector` holds, else `other`."""
     side, terms = state.side, state.side.terms
+    if state.given or other.given:
+        give_alike(state, other)
     registers = {
         index: terms.ite(selector, state.container(index), other.container(index))
         for index in state.registers.keys() | other.registers.keys()
@@ -74,6 +81,7 @@ def join(selector: Term, state: State, other: State) -> State:
         terms.disj(state.condition, other.condition),
         state.escaped or other.escaped,
         state.holds_addresses or other.holds_addresses,
+        state.given,
     )
 
 

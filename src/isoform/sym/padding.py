@@ -9,8 +9,9 @@ from isoform.model.signature import TypeKind
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term, Terms
 from isoform.sym.entry import argument_term
+from isoform.sym.giving import without_summand
 from isoform.sym.side import Side
-from isoform.sym.state import initial_state, without_summand
+from isoform.sym.state import initial_state
 
 Access = tuple[Term, Term, int]
 """Condition, address and size."""

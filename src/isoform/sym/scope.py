@@ -6,6 +6,7 @@ from isoform.lift.function import Function
 from isoform.model.callee import Callees
 from isoform.smt.rules.widths import signed
 from isoform.smt.terms import Term
+from isoform.sym.given import FrameLocals
 from isoform.sym.recursion import calls_itself
 from isoform.sym.side import BasedAccess, Side
 from isoform.sym.state import VALID_MEMORY, State
@@ -29,6 +30,21 @@ class Scope:
         self.number = 0
         """Index of the micro-op in it; at its exit, the number of micro-ops."""
         self._bases = side.world.bases_of(function) if side.tag == "a" else {}
+        if side.follows_locals:
+            side.locals = FrameLocals(
+                side.terms,
+                side.width,
+                function,
+                lambda: (self.block.id.context, self._last_address),
+                lambda condition, why: self.gap(GapKind.UNSUPPORTED, condition, f"{function.name} {why}"),
+            )
+
+    @property
+    def _last_address(self) -> int:
+        """Of the instruction that is executed, at the block's exit the last one."""
+        if self.number < len(self.block.addresses):
+            return self.block.addresses[self.number]
+        return self.block.steps[-1] if self.block.steps else self.block.id.address
 
     @property
     def address(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.model.contract import BoundsRule
@@ -16,6 +18,7 @@ from isoform.sym.chain import Base, Chain, Node, Promised
 from isoform.sym.context import Context
 from isoform.sym.differing import Differing
 from isoform.sym.frame import SLOT_BYTES
+from isoform.sym.given import FrameLocals, GivenLocal
 from isoform.sym.own_entry import OwnEntry
 from isoform.sym.world import World
 
@@ -105,6 +108,11 @@ class Side:
         """How many accesses there were before each call that may free blocks."""
         self.fixed_loads: list[tuple[Term, int]] = []
         """Address and size of loads from it at addresses that are numbers."""
+        self.follows_locals = False
+        """Whether variables whose address is given away are followed: only for a whole function from its entry, and if
+        the rules of `validity.given_apart` are assumed."""
+        self.locals: FrameLocals | None = None
+        """If they are followed, those of the function that is executed."""
         self.uses_caller_stack = False
         """Whether it reads or writes the caller's stack above its arguments."""
         self.differing = Differing(self.terms, image, tag, width, self.big_endian)
@@ -216,6 +224,14 @@ class Side:
         self.bounds.append((condition, inside))
         self.world.assume_in_bounds(name)
 
+    def note_given(self, local: GivenLocal) -> None:
+        """A variable of the frame is given away."""
+        reserved = local.address, local.size
+        if reserved not in self.heap.reserved:
+            self.heap.reserved.append(reserved)
+        self.world.assume_given(local.name)
+        self.world.assume_in_bounds(local.name)
+
     def note_call(self) -> None:
         """From here on accesses depend on whether what was called returns."""
         if self.before_calls is None:
@@ -286,6 +302,14 @@ class Side:
 
     def initial_register(self, index: int) -> Term:
         return self.entry.register(self.machine.containers[index])
+
+    @cached_property
+    def saved_registers(self) -> frozenset[Term]:
+        """What registers hold at entry that carry no arguments: those that a callee must restore, and the constant of
+        the stack protector."""
+        convention = self.machine.convention
+        passed = {*convention.integer_arguments, *convention.float_arguments}
+        return frozenset(self.entry.register(name) for name in self.machine.containers if name not in passed)
 
     def is_stack_pointer(self, term: Term | None) -> bool:
         """Whether a term is the stack pointer at entry."""

@@ -9,11 +9,13 @@ from isoform.model.outcome import FRAME_LIMIT
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.smt.rules.widths import signed
-from isoform.smt.shapes import Add, Choice, Subtract
-from isoform.smt.terms import Term, Terms
+from isoform.smt.shapes import Add, Choice
+from isoform.smt.terms import Term
 from isoform.sym.chain import Node
 from isoform.sym.differing import reads_array
 from isoform.sym.frame import Frame
+from isoform.sym.given import GivenLocal, NotALocalError, given_parts
+from isoform.sym.giving import given_away, in_memory, indexed_local, without_summand
 from isoform.sym.objects import load_constant, note_reading, note_reading_constants, with_constants
 from isoform.sym.side import Side
 
@@ -47,6 +49,8 @@ class State:
     """Whether an address of the frame was stored outside of it."""
     holds_addresses: bool = False
     """Whether an address of the frame was stored in the frame."""
+    given: tuple[GivenLocal, ...] = ()
+    """Variables of the frame whose address was given away: they are in the rest of memory."""
 
     def fork(self, condition: Term) -> State:
         return State(
@@ -57,6 +61,7 @@ class State:
             condition,
             self.escaped,
             self.holds_addresses,
+            self.given,
         )
 
     # -- variables ------------------------------------------------------------------------------
@@ -114,9 +119,12 @@ class State:
             return self._load_constant_address(address, placed, size)
         assert base is not None
         if side.is_stack_pointer(base):
-            own = self._own_bytes(signed(constant, side.width), size)
+            offset = signed(constant, side.width)
+            own = self._own_bytes(offset, size)
+            if own == size and self.given:
+                return self._load_parts(offset, size)
             if own == size:
-                return self._load_frame(signed(constant, side.width), size)
+                return self._load_frame(offset, size)
             if own:
                 rest = self.load(terms.add(address, terms.bv(own, side.width)), size - own)
                 return terms.concat(rest, self.load(address, own))
@@ -125,14 +133,29 @@ class State:
         leads_astray = side.differing.is_reached_by(base if found is None else found[1])
         if not side.mentions_stack(base) and not leads_astray:
             return self._load_heap(address, base, constant, size)
-        choice = self._choice(address) or self._choice_of_constants(address)
+        choice = self.choice(address) or self._choice_of_constants(address)
         if choice is not None:
             condition, then, otherwise = choice
             return terms.ite(condition, self.load(then, size), self.load(otherwise, size))
         if leads_astray:
             # Only a constant beside the base leads to an object's own contents.
             raise Unsupported("a pointer that may be to constants that differ between the two sides is read through")
-        return self._load_indexed(self._frame_offset(address, size), size)
+        distance = self._frame_offset(address, size)
+        local = indexed_local(self, distance, size)
+        if local is not None:
+            return self.load(in_memory(side, local, distance), size)
+        return self._load_indexed(distance, size)
+
+    def _load_parts(self, offset: int, size: int) -> Term:
+        """A load from the frame, parts of which may be in variables that were given away."""
+        parts = []
+        for start, count, local in given_parts(self.given, offset, size):
+            if local is None:
+                parts.append(self._load_frame(start, count))
+            else:
+                where = in_memory(self.side, local, self.side.terms.bv(start, self.side.width))
+                parts.append(self._load_heap(where, local.address, start - local.offset, count))
+        return self.side.heap.join_bytes(parts)
 
     def store(self, address: Term, value: Term, size: int) -> None:
         side, terms = self.side, self.side.terms
@@ -145,23 +168,40 @@ class State:
                 self.store(terms.add(address, terms.bv(own, side.width)), rest, size - own)
                 return
             if own:
-                self._note_kept(value)
-                self.frame.store(_in_frame(signed(constant, side.width)), value, size)
+                self._store_parts(signed(constant, side.width), value, size)
                 return
-            self._store_heap(address, value, size)
+            self.store_heap(address, value, size)
             return
         if base is None or not side.mentions_stack(base):
-            self._store_heap(address, value, size)
+            self.store_heap(address, value, size)
             return
-        choice = self._choice(address)
+        choice = self.choice(address)
         if choice is not None:
             condition, then, otherwise = choice
             # Each target keeps its old value if the other one is meant.
             self.store(then, terms.ite(condition, value, self.load(then, size)), size)
             self.store(otherwise, terms.ite(condition, self.load(otherwise, size), value), size)
             return
+        offset = self._frame_offset(address, size)
+        local = indexed_local(self, offset, size)
+        if local is not None:
+            self.store_heap(in_memory(side, local, offset), value, size)
+            return
         self._note_kept(value)
-        self.frame.store_at(self._frame_offset(address, size), value, size)
+        self.frame.store_at(offset, value, size)
+
+    def _store_parts(self, offset: int, value: Term, size: int) -> None:
+        """A store to the frame, parts of which may be in variables that were given away."""
+        for start, count, local in given_parts(self.given, offset, size):
+            part = self.side.heap.part_of(value, size, start - offset, count)
+            if local is None:
+                self._note_kept(part)
+                if self.side.locals is not None and part not in self.side.saved_registers:
+                    self.side.locals.note_stored(start, count)
+                self.frame.store(_in_frame(start), part, count)
+            else:
+                where = in_memory(self.side, local, self.side.terms.bv(start, self.side.width))
+                self.store_heap(where, part, count)
 
     def _note_kept(self, value: Term) -> None:
         """A value is stored in the frame. Once the frame is indexed, a load from it no longer shows what the value
@@ -230,7 +270,7 @@ class State:
         value = side.heap.load(self.heap, address, size)
         return with_constants(side, self.condition, address, base, constant, size, value)
 
-    def _store_heap(self, address: Term, value: Term, size: int) -> None:
+    def store_heap(self, address: Term, value: Term, size: int) -> None:
         side = self.side
         self._refuse_hidden_addresses(address)
         side.refuse_open(address)
@@ -243,14 +283,22 @@ class State:
             side.fixed_accesses.append((self.condition, address, size))
         side.stores.append((self.condition, address, size))
         if side.mentions_stack(value):
-            self.escaped = True
-            side.world.note_stack_shown()
+            value = self._as_stored(value)
         side.differing.give_away(
             self.condition, value, "an address of functions or constants that differ between the two sides is stored"
         )
         self.heap = side.heap.store(self.heap, address, value, size)
 
-    def _choice(self, address: Term) -> tuple[Term, Term, Term] | None:
+    def _as_stored(self, value: Term) -> Term:
+        """A value computed from the stack pointer, as it is stored outside the frame."""
+        try:
+            return given_away(self, value)
+        except NotALocalError:
+            self.escaped = True
+            self.side.world.note_stack_shown()
+            return value
+
+    def choice(self, address: Term) -> tuple[Term, Term, Term] | None:
         """An address that is one of two, as condition and both."""
         terms = self.side.terms
         base, constant = terms.split_sum(address)
@@ -294,23 +342,6 @@ def _in_frame(offset: int) -> int:
     if offset < -FRAME_LIMIT:
         raise Unsupported(f"a stack frame of more than {FRAME_LIMIT >> 20} MiB is used")
     return offset
-
-
-def without_summand(terms: Terms, total: Term, part: Term) -> Term | None:
-    """`total - part` if `part` is a summand of it."""
-    if total == part:
-        return terms.bv(0, terms.width(total))
-    shape = terms.shape(total)
-    if isinstance(shape, Add):
-        for one, other in ((shape.left, shape.right), (shape.right, shape.left)):
-            rest = without_summand(terms, one, part)
-            if rest is not None:
-                return terms.add(rest, other)
-    if isinstance(shape, Subtract):
-        rest = without_summand(terms, shape.left, part)
-        if rest is not None:
-            return terms.sub(rest, shape.right)
-    return None
 
 
 def initial_state(side: Side) -> State:

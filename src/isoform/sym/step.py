@@ -9,9 +9,19 @@ from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.model.verdict import DEFAULT_ROUNDING_MODE
 from isoform.smt import floats
 from isoform.smt.terms import Term, Terms
+from isoform.sym.giving import compared
 from isoform.sym.state import State
 
 Temps = dict[int, Term]
+_EQUALITIES = frozenset({Kind.INT_EQUAL, Kind.INT_NOTEQUAL})
+_COMPARING = _EQUALITIES | {
+    Kind.INT_SUB,
+    Kind.INT_SBORROW,
+    Kind.INT_LESS,
+    Kind.INT_LESSEQUAL,
+    Kind.INT_SLESS,
+    Kind.INT_SLESSEQUAL,
+}
 
 
 class UnwrittenTempError(Exception):
@@ -52,6 +62,8 @@ def step(state: State, temps: Temps, op: MicroOp) -> None:
         result = state.side.undefined(8 * op.out.size)
     else:
         values = [read(state, temps, v) for v in op.ins]
+        if state.given and kind in _COMPARING:
+            values = compared(state, values, kind in _EQUALITIES)
         if kind in FLOAT_RULES:
             state.side.world.assume(DEFAULT_ROUNDING_MODE)
         result = _aligned_stack(state, op, values) or _RULES[kind](state.side.terms, 8 * op.out.size, values)

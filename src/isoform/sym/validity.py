@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from isoform.model.contract import BoundsRule
 from isoform.model.outcome import FRAME_LIMIT
 from isoform.smt.terms import Term
 from isoform.sym.entry import argument_term
@@ -78,7 +79,7 @@ def reserve_result(side: Side, entry: State) -> None:
     """Let loads and stores use what `result_apart` says about them."""
     contract = side.contract
     if _is_result_apart(side):
-        side.heap.reserved = argument_term(entry, contract.arguments[0]), contract.result_space
+        side.heap.reserved.append((argument_term(entry, contract.arguments[0]), contract.result_space))
 
 
 def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
@@ -97,6 +98,37 @@ def result_apart(side: Side, entry: State) -> list[tuple[str, Term]]:
             after = terms.ule(length, terms.sub(address, space))
             found[terms.implies(condition, terms.conj(before, after))] = None
     return [(f"result-space-{side.tag}-{number}", rule) for number, rule in enumerate(found, 1)]
+
+
+def follow_locals(side: Side) -> None:
+    """Let variables of the frame that are given away be followed, as `given_apart` says. Nothing shows what it says of
+    a deeper call of a function that calls itself, and it rests on `in-bounds`."""
+    contract = side.world.contract
+    has_stack = side.machine.convention.stack_pointer is not None
+    side.follows_locals = (
+        has_stack and not side.world.recursive and contract.abis is None and contract.bounds is BoundsRule.ASSUME
+    )
+
+
+def given_apart(side: Side) -> list[tuple[str, Term]]:
+    """Variables of the frame that are given away are at addresses of their own, disjoint from each other and from
+    everything that is accessed through an address which was not computed from theirs (`private-frame`). What is claimed
+    is claimed for whole functions followed from their entry, as with the space for a result."""
+    terms, found = side.terms, []
+    given = [] if side.locals is None else list(side.locals.given.values())
+    accesses = dict.fromkeys((*side.heap_accesses, *side.fixed_accesses))
+    for number, local in enumerate(given, 1):
+        name, length = f"local-{side.tag}-{number}", terms.bv(local.size, side.width)
+        lowest = terms.sub(local.address, terms.bv(LOWEST_ADDRESS, side.width))
+        room = terms.bv(HIGHEST_ADDRESS - LOWEST_ADDRESS - local.size + 1, side.width)
+        found.append((name, terms.ult(lowest, room)))
+        apart = [(terms.true, other.address, other.size) for other in given[: number - 1]]
+        apart += [access for access in accesses if not terms.depends_on(access[1], local.address)]
+        for place, (condition, address, size) in enumerate(apart, 1):
+            before = terms.ule(terms.bv(size, side.width), terms.sub(local.address, address))
+            after = terms.ule(length, terms.sub(address, local.address))
+            found.append((f"{name}-apart-{place}", terms.implies(condition, terms.conj(before, after))))
+    return found
 
 
 def _is_result_apart(side: Side) -> bool:

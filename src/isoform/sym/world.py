@@ -32,6 +32,8 @@ class World:
     """Conditions that the assumptions and preconditions put on inputs, with a label each."""
     _bounded: dict[str, None] = field(default_factory=dict)
     """Names of the objects that the target is assumed to stay inside."""
+    _given: dict[str, None] = field(default_factory=dict)
+    """Names of the local variables that are given to outside functions."""
     recursive: bool = False
     """Whether one of the functions calls itself, and the deeper calls are assumed to be equal by induction."""
     open_inputs: dict[Term, str] = field(default_factory=dict)
@@ -102,6 +104,16 @@ class World:
             raise Unsupported(
                 "what a function does depends on where its stack is, and the two call themselves at different depths"
             )
+
+    def assume_given(self, name: str) -> None:
+        """A local variable is given to outside functions."""
+        self._given[name] = None
+        shown = ", ".join(list(self._given)[:4]) + (", …" if len(self._given) > 4 else "")
+        why = (
+            f"of the frame, outside functions touch only {shown}, where and as large as debug information says; it "
+            "makes no difference where that is, and before it is written it holds the same on both sides"
+        )
+        self.assumptions["given-locals"] = Assumption("given-locals", why)
 
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None

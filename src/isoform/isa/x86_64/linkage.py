@@ -80,5 +80,6 @@ LINKAGE = Linkage(
     dynamic=DYNAMIC,
     loader_code=_GET_ADDRESS_CODE.ljust(_DESCRIPTOR_START, b"\xcc") + _DESCRIPTOR_CODE,
     descriptor_start=_DESCRIPTOR_START,
+    stack_pointer_base=b"\x57",
     frame_bases={b"\x9c": 8, b"\x56": -8},  # the canonical frame address; rbp, after push rbp
 )

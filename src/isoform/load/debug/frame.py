@@ -84,8 +84,9 @@ def frame_arrays(debug: DebugInfo, address: int) -> tuple[Local, ...]:
 def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]:
     """By the address of the function; None where nothing is known of it."""
     found: dict[int, list[Local] | None] = {}
-    open_: list[tuple[int, int, int, int | None]] = []
-    """(depth, start, end, frame base) of the functions around an entry."""
+    open_: list[tuple[int, int, int, int | None, bool]] = []
+    """(depth, start, end, frame base, whether that is from the stack pointer in the body) of the functions around an
+    entry."""
     blocks: list[tuple[int, tuple[tuple[int, int], ...]]] = []
     """Depth and code of the blocks around an entry, inside of the innermost function."""
     for depth, entry in unit.entries():
@@ -95,19 +96,21 @@ def _frame_arrays(debug: DebugInfo, unit: Unit) -> dict[int, list[Local] | None]
             blocks.pop()
         if entry.tag == "DW_TAG_subprogram" and (whole := extent(entry)) is not None:
             start, end = (bound + debug.bias for bound in whole)
-            base = debug.frame_bases.get(entry.expression("DW_AT_frame_base"))
-            open_.append((depth, start, end, base))
+            expression = entry.expression("DW_AT_frame_base")
+            from_body = bool(expression) and expression == debug.stack_pointer_base
+            base = 0 if from_body else debug.frame_bases.get(expression)
+            open_.append((depth, start, end, base, from_body))
             blocks = []
             found[start] = [] if base is not None and start not in found else None
         elif open_ and entry.tag in _BLOCKS:
             code = tuple((low + debug.bias, high + debug.bias) for low, high in pieces(unit, entry))
             blocks.append((depth, code))
         elif open_ and entry.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
-            _, start, end, base = open_[-1]
+            _, start, end, base, from_body = open_[-1]
             arrays = found[start]
             if arrays is not None and base is not None:
                 scope = blocks[-1][1] if blocks else None
-                found[start] = _with_array(arrays, entry, Local("", base, 0, start, end, scope))
+                found[start] = _with_array(arrays, entry, Local("", base, 0, start, end, scope, from_body=from_body))
     return found
 
 

@@ -26,6 +26,7 @@ class DebugInfo:
     """In processor time."""
     frame_bases: Mapping[bytes, int]
     """As in `Linkage`."""
+    stack_pointer_base: bytes
     entries: int = 0
     _units: Units = field(init=False)
     _may_contain: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -57,7 +58,13 @@ def read_debug(file: ParsedFile, code: Mapping[int, int], base: int) -> DebugInf
     linked file `base` is added to its addresses. None if there is none that can be read."""
     if not file.has_debug:
         return None
-    debug = DebugInfo(DebugSections(file, code), base, processor_time() + SECONDS_LIMIT, file.linkage.frame_bases)
+    debug = DebugInfo(
+        DebugSections(file, code),
+        base,
+        processor_time() + SECONDS_LIMIT,
+        file.linkage.frame_bases,
+        file.linkage.stack_pointer_base,
+    )
     try:
         next(debug.units(None), None)
     except Exception:  # hostile debug information may fail in any way: it then counts as absent
