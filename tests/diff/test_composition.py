@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from isoform.borders.question import Options
-from isoform.diff.ask import Asked, ask, proof_with_outside
+from isoform.diff.ask import AskedPair, ask, proof_with_outside
 from isoform.diff.compose import Composer
 from isoform.diff.identical import Differs
-from isoform.diff.members import Member
+from isoform.diff.members import ComparedFile
 from isoform.diff.unit import Unit, opened
 from isoform.load.open import LoadOptions
 from isoform.model.verdict import Assumption, Verdict
@@ -32,7 +32,7 @@ def unit_of(folder: Path, old: str, new: str, flags: str = "-O1 -g") -> Unit:
     for side, text in (("old", old), ("new", new)):
         path = folder / f"{side}.c"
         path.write_text(text)
-        members.append(Member(str(path), None, ""))
+        members.append(ComparedFile(str(path), None, ""))
     return opened(0, (members[0], members[1]), (LoadOptions(cflags=flags),) * 2)  # type: ignore[arg-type]
 
 
@@ -46,7 +46,7 @@ def proof(unit: Unit) -> Verdict | None:
     shown = Composer(unit).shown(entries(unit, "g"), ())
     assert shown is not None
     rests_on = (Assumption("valid-memory", "what the callee uses"), Assumption("jump-tables", "of the callee"))
-    asked = Asked(0, entries(unit, "f"), 4.0, 1, 1 << 31, callees=(shown,), rests_on=rests_on)
+    asked = AskedPair(0, entries(unit, "f"), 4.0, 1, 1 << 31, callees=(shown,), rests_on=rests_on)
     loaded = unit.pair.loaded(unit.symbols(asked.entries))
     return proof_with_outside(loaded, Options(budget=asked.budget), asked)
 
@@ -94,7 +94,7 @@ def test_a_callback_that_differs(tmp_path: Path) -> None:
     with pytest.raises(Differs):
         unit.identical.assumptions(entries(unit, "f"))
     assert Composer(unit).shown(entries(unit, "g"), ()) is None
-    assert ask([unit], Asked(0, entries(unit, "f"), 4.0, 1, 1 << 31))["verdict"]["verdict"] == "different"
+    assert ask([unit], AskedPair(0, entries(unit, "f"), 4.0, 1, 1 << 31))["verdict"]["verdict"] == "different"
 
 
 NOT_ONLY_ARGUMENTS = [
@@ -148,7 +148,7 @@ def test_two_functions_of_one_name(tmp_path: Path) -> None:
             paths[-1].write_text(static.format(number))
         made = str(tmp_path / f"{side}.so")
         subprocess.run(["cc", "-O1", "-g", "-shared", "-nostdlib", "-fPIC", *map(str, paths), "-o", made], check=True)
-    members = Member(str(tmp_path / "old.so"), None, ""), Member(str(tmp_path / "new.so"), None, "")
+    members = ComparedFile(str(tmp_path / "old.so"), None, ""), ComparedFile(str(tmp_path / "new.so"), None, "")
     unit = opened(0, members, (LoadOptions(), LoadOptions()))
     assert [one.name for one in unit.functions[0]].count("g") == 2
     assert Composer(unit).shown(entries(unit, "g"), ()) is None

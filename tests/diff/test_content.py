@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isoform.diff.members import Member
+from isoform.diff.members import ComparedFile
 from isoform.diff.unit import opened
 from isoform.load.open import LoadOptions
 
@@ -55,14 +55,14 @@ def test_what_changes_a_digest(tmp_path: Path, source: str, before: str, after: 
         path, made = tmp_path / f"{side}.{suffix}", tmp_path / f"{side}.so"
         path.write_text(text)
         subprocess.run(["cc", "-O1", "-fPIC", "-nostdlib", "-shared", str(path), "-o", str(made)], check=True)
-        members.append(Member(str(made), None, ""))
+        members.append(ComparedFile(str(made), None, ""))
     old, new = _digests(members[0], members[1])
     assert old != new
     old, again = _digests(members[0], members[0])
     assert old == again
 
 
-def _digests(left: Member, right: Member) -> tuple[str, str]:
+def _digests(left: ComparedFile, right: ComparedFile) -> tuple[str, str]:
     unit = opened(0, (left, right), (LoadOptions(), LoadOptions()))
     old, new = (next(f for f in side if f.name == "f") for side in unit.functions)
     contents = unit.contents((old.address, new.address))

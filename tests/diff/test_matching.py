@@ -10,11 +10,12 @@ from isoform.diff.accept import Accepted, read_accepted
 from isoform.diff.functions import Function
 from isoform.diff.graph import components
 from isoform.diff.matching import Matched, match
+from isoform.diff.members import members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.load.image import Symbol
 from isoform.model.errors import UserError
-from isoform.model.library_diff import Answer, Place, Row
+from isoform.model.library_diff import FunctionAnswer, FunctionPlace, Row
 
 
 def function(name: str, address: int, digest: str = "", callees: tuple[int, ...] = (), words: str = "") -> Function:
@@ -78,34 +79,34 @@ def test_components_come_after_what_they_call() -> None:
     assert found.index(frozenset({"leaf"})) < found.index(frozenset({"even", "odd"})) < found.index(frozenset({"main"}))
 
 
-def plan_row(name: str, address: int, answer: Answer, callees: tuple[int, ...] = ()) -> PlanRow:
+def plan_row(name: str, address: int, answer: FunctionAnswer, callees: tuple[int, ...] = ()) -> PlanRow:
     old, new = function(name, address, callees=callees), function(name, address, callees=callees)
-    place = Place("lib.so", None, name, name, address, 16)
+    place = FunctionPlace("lib.so", None, name, name, address, 16)
     return PlanRow(0, Matched(old, new, "", 1.0), Row(place, place, answer, why="time ran out"))
 
 
 def test_what_differences_affect() -> None:
     rows = [
-        plan_row("changed", 1, Answer.DIFFERENT),
-        plan_row("caller", 2, Answer.UNKNOWN, (1,)),
-        plan_row("outer", 3, Answer.BOUNDED, (2,)),
-        plan_row("proved", 4, Answer.EQUIVALENT, (1,)),
-        plan_row("above", 5, Answer.UNKNOWN, (4,)),
-        plan_row("elsewhere", 6, Answer.UNKNOWN),
-        plan_row("ping", 7, Answer.UNKNOWN, (8,)),
-        plan_row("pong", 8, Answer.UNKNOWN, (7, 1)),
+        plan_row("changed", 1, FunctionAnswer.DIFFERENT),
+        plan_row("caller", 2, FunctionAnswer.UNKNOWN, (1,)),
+        plan_row("outer", 3, FunctionAnswer.BOUNDED, (2,)),
+        plan_row("proved", 4, FunctionAnswer.EQUIVALENT, (1,)),
+        plan_row("above", 5, FunctionAnswer.UNKNOWN, (4,)),
+        plan_row("elsewhere", 6, FunctionAnswer.UNKNOWN),
+        plan_row("ping", 7, FunctionAnswer.UNKNOWN, (8,)),
+        plan_row("pong", 8, FunctionAnswer.UNKNOWN, (7, 1)),
     ]
     plan = Plan([None], rows, DiffOptions(), None)  # type: ignore[list-item]
     found = {row.row.name: (row.row.answer, row.row.affected_by) for row in plan._with_effects()}
     assert found == {
-        "changed": (Answer.DIFFERENT, ()),
-        "caller": (Answer.AFFECTED, ("changed",)),
-        "outer": (Answer.AFFECTED, ("changed",)),
-        "proved": (Answer.EQUIVALENT, ()),
-        "above": (Answer.UNKNOWN, ()),
-        "elsewhere": (Answer.UNKNOWN, ()),
-        "ping": (Answer.AFFECTED, ("changed",)),
-        "pong": (Answer.AFFECTED, ("changed",)),
+        "changed": (FunctionAnswer.DIFFERENT, ()),
+        "caller": (FunctionAnswer.AFFECTED, ("changed",)),
+        "outer": (FunctionAnswer.AFFECTED, ("changed",)),
+        "proved": (FunctionAnswer.EQUIVALENT, ()),
+        "above": (FunctionAnswer.UNKNOWN, ()),
+        "elsewhere": (FunctionAnswer.UNKNOWN, ()),
+        "ping": (FunctionAnswer.AFFECTED, ("changed",)),
+        "pong": (FunctionAnswer.AFFECTED, ("changed",)),
     }
 
 
@@ -134,14 +135,26 @@ def test_nothing_may_be_accepted_yet(tmp_path: Path) -> None:
     assert read_accepted(str(path)) == ()
 
 
+def test_archives_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their files stay in memory."""
+    content = b"\x7fELF" + bytes(96)
+    header = b"a.o/".ljust(48) + str(len(content)).encode().ljust(10) + b"`\n"
+    path = tmp_path / "libx.a"
+    path.write_bytes(b"!<arch>\n" + header + content + header.replace(b"a.o/", b"b.o/") + content)
+    assert len(members_of(str(path))) == 2
+    monkeypatch.setattr("isoform.diff.members.MOST_BYTES", 150)
+    with pytest.raises(UserError, match="unpack it"):
+        members_of(str(path))
+
+
 def test_an_entry_is_about_one_code() -> None:
-    accepted = Accepted("f", Answer.DIFFERENT, "a" * 12, "b" * 12, "meant")
-    place = Place("lib.so", None, "f", "f", 0, 16)
-    row = Row(place, place, Answer.DIFFERENT)
+    accepted = Accepted("f", FunctionAnswer.DIFFERENT, "a" * 12, "b" * 12, "meant")
+    place = FunctionPlace("lib.so", None, "f", "f", 0, 16)
+    row = Row(place, place, FunctionAnswer.DIFFERENT)
 
     def with_digests(old: str, new: str) -> Row:
-        left, right = (Place("lib.so", None, "f", "f", 0, 16, digest=digest) for digest in (old, new))
-        return Row(left, right, Answer.DIFFERENT)
+        left, right = (FunctionPlace("lib.so", None, "f", "f", 0, 16, digest=digest) for digest in (old, new))
+        return Row(left, right, FunctionAnswer.DIFFERENT)
 
     assert accepted.fits(with_digests("a" * 64, "b" * 64))
     assert not accepted.fits(with_digests("a" * 64, "c" * 64))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
+from isoform.model.library_diff import FunctionAnswer, FunctionPlace, LibraryDiff, Row
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
-def place(name: str, size: int = 40, file: str = "new.so", line: int | None = 12) -> Place:
+def place(name: str, size: int = 40, file: str = "new.so", line: int | None = 12) -> FunctionPlace:
     source = "/src/lib/scan.c" if line is not None else None
-    return Place(file, None, name, name, 0x1200 + size, size, source, line, "d" * 8)
+    return FunctionPlace(file, None, name, name, 0x1200 + size, size, source, line, "d" * 8)
 
 
 def line(address: int, text: str, number: int, on_path: bool = True, is_cause: bool = False) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def different(name: str = "average", lines: int = 3) -> Row:
     return Row(
         place(name, file="old.so"),
         place(name),
-        Answer.DIFFERENT,
+        FunctionAnswer.DIFFERENT,
         "name",
         1.0,
         "With x = 4294967295, y = 1 the old one returns 2147483648 and the new one 0.",
@@ -66,22 +66,24 @@ def different(name: str = "average", lines: int = 3) -> Row:
 
 def sample(*more: Row) -> LibraryDiff:
     rows = (
-        Row(place("same", 8, "old.so"), place("same", 8), Answer.IDENTICAL, "name"),
+        Row(place("same", 8, "old.so"), place("same", 8), FunctionAnswer.IDENTICAL, "name"),
         different(),
-        Row(place("calls", 90, "old.so"), place("calls", 90), Answer.AFFECTED, "name", affected_by=("average",)),
+        Row(
+            place("calls", 90, "old.so"), place("calls", 90), FunctionAnswer.AFFECTED, "name", affected_by=("average",)
+        ),
         Row(
             place("hard", 900, "old.so"),
             place("hard", 900, line=None),
-            Answer.UNKNOWN,
+            FunctionAnswer.UNKNOWN,
             "name",
             1.0,
             "The budget is used up.",
             20.0,
             verdict={"verdict": "unknown", "why": "the budget is used up", "helps": "a larger --budget", "tried": []},
         ),
-        Row(None, place("fresh", 30), Answer.ADDED),
-        Row(place("gone", 30, "old.so"), None, Answer.REMOVED),
-        Row(place("b_old", 30, "old.so"), place("b_new", 30), Answer.EQUIVALENT, "the same callees", 0.8),
+        Row(None, place("fresh", 30), FunctionAnswer.ADDED),
+        Row(place("gone", 30, "old.so"), None, FunctionAnswer.REMOVED),
+        Row(place("b_old", 30, "old.so"), place("b_new", 30), FunctionAnswer.EQUIVALENT, "the same callees", 0.8),
     )
     return LibraryDiff("old.so", "new.so", (*rows, *more), 21.5, {"budget": 20.0}, True)
 
@@ -96,7 +98,7 @@ def many(count: int) -> LibraryDiff:
         elif number % 10 == 1:
             found = {"verdict": "unknown", "why": "the budget is used up", "helps": "", "tried": []}
             why = "The budget is used up."
-            rows.append(Row(place(name), place(name), Answer.UNKNOWN, "name", 1.0, why, 20.0, verdict=found))
+            rows.append(Row(place(name), place(name), FunctionAnswer.UNKNOWN, "name", 1.0, why, 20.0, verdict=found))
         else:
-            rows.append(Row(place(name, number), place(name, number), Answer.IDENTICAL, "name"))
+            rows.append(Row(place(name, number), place(name, number), FunctionAnswer.IDENTICAL, "name"))
     return LibraryDiff("old.so", "new.so", tuple(rows), 100.0, {}, False, "the time was up")

@@ -13,7 +13,7 @@ import pytest
 from diff_samples import HOSTILE, different, many, sample
 
 from browser import Browser, chromium
-from isoform.model.library_diff import Answer, LibraryDiff
+from isoform.model.library_diff import FunctionAnswer, LibraryDiff
 from isoform.report.diff_html import MOST_LINES, library_diff_as_html
 
 
@@ -189,7 +189,7 @@ def test_five_thousand_functions(tmp_path: Path, browser: Browser) -> None:
 
 
 def test_a_page_without_any_difference(tmp_path: Path) -> None:
-    rows = tuple(row for row in sample().rows if row.answer is Answer.IDENTICAL)
+    rows = tuple(row for row in sample().rows if row.answer is FunctionAnswer.IDENTICAL)
     page = library_diff_as_html(LibraryDiff("a", "b", rows, 0.1, {}, True))
     assert "No difference found in 1 function" in page
     assert 'value="identical" checked' in page

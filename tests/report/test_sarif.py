@@ -12,7 +12,7 @@ import pytest
 from diff_samples import HOSTILE, different, many, place, sample
 
 from isoform.load.source_lines import line_length
-from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.model.library_diff import FunctionAnswer, LibraryDiff, Row
 from isoform.report.sarif import MOST_RESULTS, Manifest, Sources, message_of, sarif_dumps
 from isoform.report.sarif_rules import RULES
 
@@ -124,7 +124,7 @@ def test_accepted_differences_are_suppressed() -> None:
 
 
 def test_at_most_so_many_results() -> None:
-    rows = tuple(Row(None, place(f"f{n}"), Answer.ADDED) for n in range(MOST_RESULTS))
+    rows = tuple(Row(None, place(f"f{n}"), FunctionAnswer.ADDED) for n in range(MOST_RESULTS))
     run = run_of(LibraryDiff("a", "b", (*rows, different()), 1.0, {}, False, "the time was up"))
     assert len(run["results"]) == MOST_RESULTS
     assert run["results"][0]["ruleId"] == "isoform/different"
@@ -148,7 +148,7 @@ def test_thousands_of_functions() -> None:
 
 
 @pytest.mark.parametrize("answer", RULES)
-def test_rules_are_sentences(answer: Answer) -> None:
+def test_rules_are_sentences(answer: FunctionAnswer) -> None:
     rule = RULES[answer]
     assert rule.says.endswith(".")
     assert rule.help.endswith(".")

@@ -36,7 +36,7 @@ Ask = Callable[[Names, Entries, Border], Verdict]
 """The verdict on the two functions that are at one address, with what is known to be apart."""
 Lift = Callable[[str, int, int], Function]
 """The function of a name at an address of its own on one side."""
-SAME_CODE = "its code is the same"
+CODE_IS_THE_SAME = "its code is the same"
 
 
 @dataclass
@@ -354,7 +354,7 @@ class Companions:
             elif one.proved is not None:
                 shown.append(Companion(one.name, "equivalent", f"proved by {one.proved.engine}"))
             else:
-                shown.append(Companion(one.name, "equivalent", SAME_CODE))
+                shown.append(Companion(one.name, "equivalent", CODE_IS_THE_SAME))
         return tuple(shown)
 
     def _assumptions(self) -> tuple[Assumption, ...]:

@@ -10,7 +10,7 @@ import typer
 from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, optional_seconds, size_in_bytes
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.model.errors import UserError
-from isoform.model.library_diff import Answer, LibraryDiff
+from isoform.model.library_diff import FunctionAnswer, LibraryDiff
 
 DIFF_HELP = """Which functions of a library changed what they do?
 
@@ -22,7 +22,7 @@ command does the rest; answers count for later versions, too, as long as the cod
 
 Exit code: 0 all are the same, 1 some differ, 3 some are open, 2 trouble."""
 
-RETRIED = (Answer.UNKNOWN, Answer.BOUNDED)
+RETRIED = (FunctionAnswer.UNKNOWN, FunctionAnswer.BOUNDED)
 
 
 def diff(
@@ -169,10 +169,10 @@ def _match(text: str) -> tuple[str, str]:
     return old, new
 
 
-def _retried(text: str | None) -> frozenset[Answer]:
+def _retried(text: str | None) -> frozenset[FunctionAnswer]:
     words = [word.strip() for word in text.split(",")] if text is not None else []
     known = [answer.value for answer in RETRIED]
     for word in words:
         if word not in known:
             raise UserError(f"--retry {word} is not {' or '.join(known)}.")
-    return frozenset(Answer(word) for word in words)
+    return frozenset(FunctionAnswer(word) for word in words)

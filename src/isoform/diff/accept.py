@@ -18,19 +18,19 @@ from typing import Any
 
 from isoform.load.resolve import read_file
 from isoform.model.errors import UserError
-from isoform.model.library_diff import Answer, Row
+from isoform.model.library_diff import FunctionAnswer, Row
 from isoform.model.values import dataclass
 
 LEAST_DIGITS = 12
 """Of a digest: fewer may fit other code by chance."""
 _FIELDS = ("function", "answer", "old", "new", "reason")
-_ACCEPTABLE = (Answer.DIFFERENT, Answer.AFFECTED, Answer.UNKNOWN, Answer.BOUNDED)
+_ACCEPTABLE = (FunctionAnswer.DIFFERENT, FunctionAnswer.AFFECTED, FunctionAnswer.UNKNOWN, FunctionAnswer.BOUNDED)
 
 
 @dataclass(frozen=True)
 class Accepted:
     function: str
-    answer: Answer
+    answer: FunctionAnswer
     old: str
     new: str
     reason: str
@@ -64,4 +64,4 @@ def _entry(entry: Any, path: str, number: int) -> Accepted:
         raise UserError(f"{where}: answer must be one of {known}.")
     if min(len(entry["old"]), len(entry["new"])) < LEAST_DIGITS:
         raise UserError(f"{where}: old and new must have at least {LEAST_DIGITS} digits of the digests.")
-    return Accepted(**{**entry, "answer": Answer(entry["answer"])})
+    return Accepted(**{**entry, "answer": FunctionAnswer(entry["answer"])})

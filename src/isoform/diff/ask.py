@@ -37,7 +37,7 @@ MOST_LISTED = 4000
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPair:
     """The payload of a task: two functions of one unit, by their addresses."""
 
     unit: int
@@ -53,7 +53,7 @@ class Asked:
     """What these proofs rest on."""
 
 
-def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
+def ask(units: Sequence[Unit], asked: AskedPair) -> dict[str, Any]:
     """The verdict as JSON, with listings if it is a difference."""
     unit = units[asked.unit]
     symbols = unit.symbols(asked.entries)
@@ -73,7 +73,7 @@ def ask(units: Sequence[Unit], asked: Asked) -> dict[str, Any]:
     }
 
 
-def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: Asked) -> Verdict | None:
+def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: AskedPair) -> Verdict | None:
     """The proof with callees as outside functions, if there is one. Nothing else is concluded from that question: a
     compiler may use that a callee in the file keeps a register, which an outside function need not do."""
     if not asked.callees:

@@ -14,7 +14,7 @@ from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Differs
 from isoform.diff.listed import Listing, Named, refuse_other_folder
 from isoform.diff.matching import SURE, Matched, Matching, match
-from isoform.diff.members import Member, MemberPair, matched_members, members_of
+from isoform.diff.members import ComparedFile, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
@@ -22,7 +22,7 @@ from isoform.diff.whole import Whole
 from isoform.engines.same_code import SAME_UNDEFINED
 from isoform.load.image import Image
 from isoform.model.errors import UserError
-from isoform.model.library_diff import Answer, LibraryDiff, Place, Row
+from isoform.model.library_diff import FunctionAnswer, FunctionPlace, LibraryDiff, Row
 from isoform.model.names import shown_name
 from isoform.model.verdict import Assumption
 
@@ -165,7 +165,7 @@ class _Diffing:
             _place(member, function, image)
             for member, function, image in zip(unit.members, (pair.old, pair.new), unit.pair.images, strict=True)
         )
-        return Row(old, new, Answer.UNKNOWN, pair.how, pair.confidence, "it was not asked about")
+        return Row(old, new, FunctionAnswer.UNKNOWN, pair.how, pair.confidence, "it was not asked about")
 
     def _identical(self, unit: Unit, pair: Matched, assumptions: Sequence[Assumption]) -> Row:
         row = self._empty(unit, pair)
@@ -174,7 +174,7 @@ class _Diffing:
             "engine": "same-code",
             "assumptions": [{"name": one.name, "why": one.why} for one in assumptions],
         }
-        return replace(row, answer=Answer.IDENTICAL, why=IDENTICAL, verdict=verdict)
+        return replace(row, answer=FunctionAnswer.IDENTICAL, why=IDENTICAL, verdict=verdict)
 
 
 def _named(pair: Matched, assumptions: Sequence[Assumption]) -> Named:
@@ -190,8 +190,8 @@ def _confirmed_alone(unit: Unit, pairs: Sequence[Matched]) -> Iterator[Named]:
             yield _named(pair, unit.identical.assumptions((pair.old.address, pair.new.address)))
 
 
-def _place(member: Member, function: Function, image: Image) -> Place:
-    return Place(
+def _place(member: ComparedFile, function: Function, image: Image) -> FunctionPlace:
+    return FunctionPlace(
         path=member.path,
         member=member.inner,
         name=function.name,
@@ -202,10 +202,10 @@ def _place(member: Member, function: Function, image: Image) -> Place:
     )
 
 
-def _row_alone(place: Place, side: int) -> Row:
+def _row_alone(place: FunctionPlace, side: int) -> Row:
     if side == 0:
-        return Row(place, None, Answer.REMOVED, why="only the old version has it")
-    return Row(None, place, Answer.ADDED, why="only the new version has it")
+        return Row(place, None, FunctionAnswer.REMOVED, why="only the old version has it")
+    return Row(None, place, FunctionAnswer.ADDED, why="only the new version has it")
 
 
 def _with_acceptance(row: Row, accepted: Sequence[Accepted]) -> Row:

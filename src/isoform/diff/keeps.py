@@ -53,7 +53,7 @@ class Keeper:
 def _keeps(machine: Machine, walk: Walk) -> bool:
     if walk.refused or walk.is_unsupported or not walk.ops:
         return False
-    follower = _Follower(machine)
+    follower = _Keeping(machine)
     states: dict[int, _State] = {0: follower.at_entry()}
     pending = [0]
     try:
@@ -74,7 +74,7 @@ def _common(left: Mapping[Var | int, _Value], right: Mapping[Var | int, _Value])
     return {place: value for place, value in left.items() if right.get(place) == value}
 
 
-class _Follower:
+class _Keeping:
     """An array of the frame is taken not to overflow: stores at addresses that are not known keep what was saved."""
 
     def __init__(self, machine: Machine) -> None:

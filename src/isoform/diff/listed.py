@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from isoform.check.same_code.certificate import FORMAT, VERSION, digest_of
-from isoform.check.same_code.instructions import NotConfirmed
+from isoform.check.same_code.instructions import NotTheSame
 from isoform.check.same_code.listing import Extent, Pair, SameCode
 from isoform.diff.identical import JUMP_TABLES, RETURN_ADDRESSES, TEXTS, Differs
 from isoform.diff.unit import Unit
@@ -50,7 +50,7 @@ class Listing:
             try:
                 tables.update(_tables(unit, entries))
                 confirmed, needed = checker.confirm(entries)
-            except (Differs, NotConfirmed, Unsupported):
+            except (Differs, NotTheSame, Unsupported):
                 self.left_out += 1
                 continue
             functions.append({"name": name, "entries": [*entries]})

@@ -11,7 +11,7 @@ from isoform.diff.functions import Function
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
-SURE, SAME_CODE, SAME_PART, IN_ORDER = 1.0, 0.95, 0.8, 0.7
+SURE, BY_CODE, BY_PART, IN_ORDER = 1.0, 0.95, 0.8, 0.7
 """How sure a match is: by name, by code under another name, by a name up to its number, by order among equal names."""
 LEAST_ALIKE = 0.6
 """Of what two functions refer to, the share that they must have in common to be taken for one."""
@@ -40,8 +40,8 @@ def match(old: Sequence[Function], new: Sequence[Function], forced: Iterable[tup
     for left, right in forced:
         matcher.force(left, right)
     matcher.by_names()
-    matcher.by_key(lambda function: function.digest, "the same code", SAME_CODE)
-    matcher.by_key(_part_name, "a name that differs only in a number", SAME_PART)
+    matcher.by_key(lambda function: function.digest, "the same code", BY_CODE)
+    matcher.by_key(_part_name, "a name that differs only in a number", BY_PART)
     matcher.by_surroundings()
     return matcher.matching()
 

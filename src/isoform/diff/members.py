@@ -18,12 +18,14 @@ from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
 MOST_MEMBERS = 10_000
+MOST_BYTES = 1 << 29
+"""Of all files in archives and packages, on one side: they stay in memory while they are compared."""
 _VERSION = re.compile(r"\.so(\.[0-9.]+)?$")
 """What a library's name ends in: `libz.so.1.2.13` is the new `libz.so.1.2.11`."""
 
 
 @dataclass(frozen=True)
-class Member:
+class ComparedFile:
     path: str
     """The file that the user named, or one in the folder."""
     inner: str | None
@@ -49,10 +51,10 @@ class Member:
         return replace(parse_elf(built, self.path), from_source=True)
 
 
-MemberPair = tuple[Member | None, Member | None]
+MemberPair = tuple[ComparedFile | None, ComparedFile | None]
 
 
-def members_of(path: str) -> list[Member]:
+def members_of(path: str) -> list[ComparedFile]:
     """Of a file, a static library, a Debian package, or a folder of these."""
     if not path:
         raise UserError("an empty path was given: name a file or a folder.")
@@ -60,14 +62,25 @@ def members_of(path: str) -> list[Member]:
     if not place.exists():
         read_file(place)  # says that there is no such file
     if not place.is_dir() and not starts_as_archive(place):
-        return [Member(path, None, "")]
-    found = list(_in_folder(place)) if place.is_dir() else list(_in_archive(read_file(place), path, "", ""))
+        return [ComparedFile(path, None, "")]
+    files = _in_folder(place) if place.is_dir() else _in_archive(read_file(place), path, "", "")
+    found = list(_bounded(files, path))
     if not found:
         raise UserError(f"{path} has no ELF files.")
     return found
 
 
-def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[Member]:
+def _bounded(files: Iterator[ComparedFile], path: str) -> Iterator[ComparedFile]:
+    size = 0
+    for file in files:
+        size += len(file.data or b"")
+        if size > MOST_BYTES:
+            most = MOST_BYTES >> 20
+            raise UserError(f"the files in {path} have more than {most} MiB: unpack it, and compare some of them.")
+        yield file
+
+
+def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[ComparedFile]:
     """The files of an archive, and of the static libraries in it."""
     shown = f"{path}:{inner}" if inner else path
     for name, content in archived(data, shown):
@@ -76,10 +89,10 @@ def _in_archive(data: bytes, path: str, inner: str, label: str) -> Iterator[Memb
         if is_archive(content):
             yield from _in_archive(content, path, inside, own)
         else:
-            yield Member(path, inside, own, content)
+            yield ComparedFile(path, inside, own, content)
 
 
-def _in_folder(folder: Path) -> Iterator[Member]:
+def _in_folder(folder: Path) -> Iterator[ComparedFile]:
     """ELF files and archives. Links are left out: they lead to files in the folder, or to others that are not meant."""
     count = 0
     for path in sorted(folder.rglob("*")):
@@ -90,7 +103,7 @@ def _in_folder(folder: Path) -> Iterator[Member]:
             raise UserError(f"{folder} has more than {MOST_MEMBERS} files: name a folder with fewer.")
         label = _VERSION.sub(".so", path.relative_to(folder).as_posix())
         if _starts_with(path, ELF):
-            yield Member(str(path), None, label)
+            yield ComparedFile(str(path), None, label)
         elif starts_as_archive(path):
             yield from _in_archive(read_file(path), str(path), "", label)
 
@@ -103,7 +116,9 @@ def _starts_with(path: Path, magic: bytes) -> bool:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
-def matched_members(old: Sequence[Member], new: Sequence[Member], shown: tuple[str, str]) -> list[MemberPair]:
+def matched_members(
+    old: Sequence[ComparedFile], new: Sequence[ComparedFile], shown: tuple[str, str]
+) -> list[MemberPair]:
     """Two files belong together whatever they are called; files of folders by their names."""
     if len(old) == 1 and len(new) == 1:
         return [(old[0], new[0])]

@@ -9,7 +9,7 @@ from typing import Any
 
 from isoform.borders.question import Options
 from isoform.load.open import LoadOptions
-from isoform.model.library_diff import Answer
+from isoform.model.library_diff import FunctionAnswer
 from isoform.model.limits import DEFAULT_MEMORY
 from isoform.model.values import dataclass
 
@@ -27,7 +27,7 @@ class DiffOptions:
     skip: tuple[str, ...] = ()
     matches: tuple[tuple[str, str], ...] = ()
     """Pairs of names that belong together."""
-    retry: frozenset[Answer] = frozenset()
+    retry: frozenset[FunctionAnswer] = frozenset()
     """Answers in the store that are asked about again."""
     accept: str | None = None
     """A file of differences that are meant."""

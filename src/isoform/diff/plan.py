@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from isoform.diff.ask import TESTING_SECONDS, Asked, where
+from isoform.diff.ask import TESTING_SECONDS, AskedPair, where
 from isoform.diff.compose import Composer, Shown
 from isoform.diff.graph import components
 from isoform.diff.matching import Matched
@@ -21,7 +21,7 @@ from isoform.diff.unit import Unit
 from isoform.engines.answer import seconds_for_explaining
 from isoform.engines.same_code import SAME_CODE
 from isoform.load.described import SourceLine
-from isoform.model.library_diff import OPEN, SETTLED, Answer, Place, Row
+from isoform.model.library_diff import OPEN, SETTLED, FunctionAnswer, FunctionPlace, Row
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
 from isoform.work import task as work
@@ -157,7 +157,7 @@ class Plan:
 
         options = self._options.of_questions
         callees, rests_on = ((), ()) if is_test else self._shown_callees(row)
-        asked = Asked(
+        asked = AskedPair(
             row.unit, row.entries, options.budget, options.seed, options.memory_limit, is_test, callees, rests_on
         )
         unit = self._units[row.unit]
@@ -204,7 +204,7 @@ class Plan:
 
     def _next(self, answer: work.Answer) -> list[work.Task]:
         """Note an answer. Returns the tasks that can be asked now."""
-        asked: Asked = answer.task.payload
+        asked: AskedPair = answer.task.payload
         row = self._all[asked.unit, asked.entries[0]]
         verdict = answer.result["verdict"]["verdict"] if answer.ending is work.Ending.DONE else "unknown"
         if asked.is_test and verdict != "different":
@@ -234,12 +234,12 @@ class Plan:
 
     def _is_enough(self, kept: Kept) -> bool:
         if kept.is_final or kept.ending is not work.Ending.DONE:
-            return kept.is_final or Answer.UNKNOWN not in self._options.retry
-        return kept.kind == TEST_KIND or Answer(kept.result["verdict"]["verdict"]) not in self._options.retry
+            return kept.is_final or FunctionAnswer.UNKNOWN not in self._options.retry
+        return kept.kind == TEST_KIND or FunctionAnswer(kept.result["verdict"]["verdict"]) not in self._options.retry
 
     def _show(self, progress: Progress) -> None:
         rows = [row.row for row in self._asked.values() if row.is_done]
-        differ = sum(row.answer is Answer.DIFFERENT for row in rows)
+        differ = sum(row.answer is FunctionAnswer.DIFFERENT for row in rows)
         same = sum(row.answer in SETTLED for row in rows)
         rate = len(rows) / (time.monotonic() - self._started or 1.0)
         left = f", about {(len(self._asked) - len(rows)) / rate:.0f} s left" if rows else ""
@@ -260,7 +260,7 @@ class Plan:
                     names += blamed.get(callee, ())
             for node in component:
                 own = self._all[node]
-                if own.row.answer is Answer.DIFFERENT:
+                if own.row.answer is FunctionAnswer.DIFFERENT:
                     blamed[node] = (own.row.name,)
                     names.append(own.row.name)
             affected = tuple(dict.fromkeys(names))
@@ -269,7 +269,7 @@ class Plan:
                 others = tuple(name for name in affected if name != own.row.name)
                 if own.is_wanted and own.row.answer in OPEN and others:
                     why = f"it calls {others[0]}, which differs, and is open itself: {own.row.why}"
-                    own.row = replace(own.row, answer=Answer.AFFECTED, affected_by=others, why=why)
+                    own.row = replace(own.row, answer=FunctionAnswer.AFFECTED, affected_by=others, why=why)
                     blamed[node] = others
         return list(self._all.values())
 
@@ -281,7 +281,7 @@ def reopened(sources: Sequence[tuple[Any, Any]]) -> list[Unit]:
     return [opened(number, members, loading) for number, (members, loading) in enumerate(sources)]
 
 
-def _at_line(place: Place, line: SourceLine | None) -> Place:
+def _at_line(place: FunctionPlace, line: SourceLine | None) -> FunctionPlace:
     return place if line is None else replace(place, source_file=line.file, source_line=line.number)
 
 
@@ -292,7 +292,7 @@ def _is_final(answer: work.Answer) -> bool:
 def _answered(row: Row, answer: work.Answer) -> Row:
     is_kept = answer.origin is work.Origin.KEPT
     if answer.ending is not work.Ending.DONE:
-        return replace(row, answer=Answer.UNKNOWN, why=answer.reason, seconds=answer.seconds, is_kept=is_kept)
+        return replace(row, answer=FunctionAnswer.UNKNOWN, why=answer.reason, seconds=answer.seconds, is_kept=is_kept)
     verdict = _about(answer.result["verdict"], row)
     return replace(
         row,
@@ -315,9 +315,9 @@ def _about(verdict: Mapping[str, Any], row: Row) -> Mapping[str, Any]:
     return {**verdict, **sides}
 
 
-def _answer(verdict: Mapping[str, Any]) -> Answer:
+def _answer(verdict: Mapping[str, Any]) -> FunctionAnswer:
     """`compare` has an argument about the same code, too, which holds on more machines."""
-    return Answer.IDENTICAL if verdict["engine"] == SAME_CODE else Answer(verdict["verdict"])
+    return FunctionAnswer.IDENTICAL if verdict["engine"] == SAME_CODE else FunctionAnswer(verdict["verdict"])
 
 
 def _why(verdict: Mapping[str, Any]) -> str:

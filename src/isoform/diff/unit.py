@@ -8,7 +8,7 @@ from hashlib import sha256
 from isoform.diff.content import Content, Contents
 from isoform.diff.functions import Function, functions_of
 from isoform.diff.identical import Identical
-from isoform.diff.members import Member
+from isoform.diff.members import ComparedFile
 from isoform.load.described import SourceLine
 from isoform.load.image import Image, Symbol
 from isoform.load.library_pair import LibraryPair
@@ -18,7 +18,9 @@ from isoform.load.place import place_files
 
 
 class Unit:
-    def __init__(self, number: int, members: tuple[Member, Member], files: tuple[ParsedFile, ParsedFile]) -> None:
+    def __init__(
+        self, number: int, members: tuple[ComparedFile, ComparedFile], files: tuple[ParsedFile, ParsedFile]
+    ) -> None:
         self.number = number
         self.members = members
         self.pair = LibraryPair(files, (members[0].shown, members[1].shown))
@@ -73,12 +75,12 @@ class Unit:
         return left, right
 
 
-def opened(number: int, members: tuple[Member, Member], loading: tuple[LoadOptions, LoadOptions]) -> Unit:
+def opened(number: int, members: tuple[ComparedFile, ComparedFile], loading: tuple[LoadOptions, LoadOptions]) -> Unit:
     left, right = (member.parsed(how) for member, how in zip(members, loading, strict=True))
     return Unit(number, members, (left, right))
 
 
-def functions_alone(member: Member, loading: LoadOptions) -> tuple[Image, list[Function]]:
+def functions_alone(member: ComparedFile, loading: LoadOptions) -> tuple[Image, list[Function]]:
     """Of a file that only one version has."""
     image = place_files([member.parsed(loading)])[0].image
     return image, functions_of(image, None)

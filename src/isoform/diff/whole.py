@@ -8,18 +8,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isoform.diff.members import Member, MemberPair
+from isoform.diff.members import ComparedFile, MemberPair
 from isoform.diff.options import DiffOptions
 from isoform.load.open import SOURCE_SUFFIXES
 from isoform.load.resolve import read_file
-from isoform.model.library_diff import OPEN, Answer, Row, row_as_json, row_from_json
+from isoform.model.library_diff import OPEN, FunctionAnswer, Row, row_as_json, row_from_json
 from isoform.work import task as work
 
 if TYPE_CHECKING:
     from isoform.work.store import Store
 
 KIND = "diff-whole"
-_ASKED = (*OPEN, Answer.DIFFERENT, Answer.EQUIVALENT)
+_ASKED = (*OPEN, FunctionAnswer.DIFFERENT, FunctionAnswer.EQUIVALENT)
 
 
 class Whole:
@@ -60,6 +60,6 @@ class Whole:
         self._store.put(work.Answer(task, self.key, work.Ending.DONE, result, is_final=is_final))
 
 
-def _digest(member: Member) -> tuple[str, str | None, str]:
+def _digest(member: ComparedFile) -> tuple[str, str | None, str]:
     data = member.data if member.data is not None else read_file(Path(member.path))
     return member.path, member.inner, sha256(data).hexdigest()

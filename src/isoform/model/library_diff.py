@@ -10,7 +10,7 @@ from typing import Any
 from isoform.model.values import dataclass
 
 
-class Answer(StrEnum):
+class FunctionAnswer(StrEnum):
     """What was found out about one function, in the order in which a person wants to see it."""
 
     DIFFERENT = "different"
@@ -28,15 +28,18 @@ class Answer(StrEnum):
     """The same instructions, and everything that these name is the same."""
 
 
-SETTLED = (Answer.EQUIVALENT, Answer.IDENTICAL)
-OPEN = (Answer.AFFECTED, Answer.UNKNOWN, Answer.BOUNDED)
-_ORDER = {answer: place for place, answer in enumerate((Answer.DIFFERENT, Answer.AFFECTED, Answer.UNKNOWN))}
-_ORDER |= {Answer.BOUNDED: _ORDER[Answer.UNKNOWN], Answer.ADDED: 3, Answer.REMOVED: 4}
-_ORDER |= {Answer.EQUIVALENT: 5, Answer.IDENTICAL: 6}
+SETTLED = (FunctionAnswer.EQUIVALENT, FunctionAnswer.IDENTICAL)
+OPEN = (FunctionAnswer.AFFECTED, FunctionAnswer.UNKNOWN, FunctionAnswer.BOUNDED)
+_ORDER = {
+    answer: place
+    for place, answer in enumerate((FunctionAnswer.DIFFERENT, FunctionAnswer.AFFECTED, FunctionAnswer.UNKNOWN))
+}
+_ORDER |= {FunctionAnswer.BOUNDED: _ORDER[FunctionAnswer.UNKNOWN], FunctionAnswer.ADDED: 3, FunctionAnswer.REMOVED: 4}
+_ORDER |= {FunctionAnswer.EQUIVALENT: 5, FunctionAnswer.IDENTICAL: 6}
 
 
 @dataclass(frozen=True)
-class Place:
+class FunctionPlace:
     """One function of one file."""
 
     path: str
@@ -64,9 +67,9 @@ class Place:
 class Row:
     """One function, in both versions or in one of them."""
 
-    old: Place | None
-    new: Place | None
-    answer: Answer
+    old: FunctionPlace | None
+    new: FunctionPlace | None
+    answer: FunctionAnswer
     how_matched: str = ""
     """Why these two belong together, as a short phrase."""
     confidence: float = 1.0
@@ -89,7 +92,7 @@ class Row:
     """Whether the answer is from the store."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FunctionPlace:
         """The new one, if there is one."""
         found = self.new or self.old
         assert found is not None
@@ -113,7 +116,7 @@ class Row:
     @property
     def is_different(self) -> bool:
         """Whether it differs, and nobody said that this is meant."""
-        return self.answer is Answer.DIFFERENT and self.accepted is None
+        return self.answer is FunctionAnswer.DIFFERENT and self.accepted is None
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ class LibraryDiff:
     why_ended: str = ""
 
     @property
-    def counts(self) -> dict[Answer, int]:
+    def counts(self) -> dict[FunctionAnswer, int]:
         """By answer; those that no row has are left out."""
-        return {answer: n for answer in Answer if (n := sum(row.answer is answer for row in self.rows))}
+        return {answer: n for answer in FunctionAnswer if (n := sum(row.answer is answer for row in self.rows))}
 
     @property
     def ordered(self) -> tuple[Row, ...]:
@@ -141,7 +144,7 @@ class LibraryDiff:
     @property
     def changed(self) -> LibraryDiff:
         """Without the functions whose code is the same."""
-        return replace(self, rows=tuple(row for row in self.rows if row.answer is not Answer.IDENTICAL))
+        return replace(self, rows=tuple(row for row in self.rows if row.answer is not FunctionAnswer.IDENTICAL))
 
     @property
     def exit_code(self) -> int:
@@ -153,7 +156,7 @@ class LibraryDiff:
 
 
 def _rank(row: Row) -> tuple[int, int, str, str]:
-    by_size = -row.size if row.answer in (Answer.UNKNOWN, Answer.BOUNDED) else 0
+    by_size = -row.size if row.answer in (FunctionAnswer.UNKNOWN, FunctionAnswer.BOUNDED) else 0
     return _ORDER[row.answer], by_size, row.place.shown, row.place.file
 
 
@@ -167,11 +170,11 @@ def row_as_json(row: Row) -> dict[str, Any]:
     return content | {side: None if place is None else asdict(place) for side, place in _sides(row)}
 
 
-def _sides(row: Row) -> Iterable[tuple[str, Place | None]]:
+def _sides(row: Row) -> Iterable[tuple[str, FunctionPlace | None]]:
     return ("old", row.old), ("new", row.new)
 
 
 def row_from_json(content: Mapping[str, Any]) -> Row:
-    sides = {side: None if content[side] is None else Place(**content[side]) for side in ("old", "new")}
-    others = {"answer": Answer(content["answer"]), "affected_by": tuple(content["affected_by"])}
+    sides = {side: None if content[side] is None else FunctionPlace(**content[side]) for side in ("old", "new")}
+    others = {"answer": FunctionAnswer(content["answer"]), "affected_by": tuple(content["affected_by"])}
     return Row(**{**content, **sides, **others})

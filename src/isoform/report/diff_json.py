@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from isoform import __version__
-from isoform.model.library_diff import LibraryDiff, Place, Row
+from isoform.model.library_diff import FunctionPlace, LibraryDiff, Row
 from isoform.report.json import as_text
 
 
@@ -52,7 +52,7 @@ def row_for_scripts(row: Row) -> dict[str, Any]:
     }
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
+def _place(place: FunctionPlace | None) -> dict[str, Any] | None:
     if place is None:
         return None
     return {

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from isoform.model.library_diff import OPEN, Answer, LibraryDiff, Row
+from isoform.model.library_diff import OPEN, FunctionAnswer, LibraryDiff, Row
 from isoform.report.summary import duration
 
 SYMBOLS = {
-    Answer.DIFFERENT: "✗",
-    Answer.AFFECTED: "▸",
-    Answer.UNKNOWN: "?",
-    Answer.BOUNDED: "?",
-    Answer.ADDED: "+",
-    Answer.REMOVED: "−",
-    Answer.EQUIVALENT: "✓",
-    Answer.IDENTICAL: "✓",
+    FunctionAnswer.DIFFERENT: "✗",
+    FunctionAnswer.AFFECTED: "▸",
+    FunctionAnswer.UNKNOWN: "?",
+    FunctionAnswer.BOUNDED: "?",
+    FunctionAnswer.ADDED: "+",
+    FunctionAnswer.REMOVED: "−",
+    FunctionAnswer.EQUIVALENT: "✓",
+    FunctionAnswer.IDENTICAL: "✓",
 }
 _PROMISES = {
     "all-inputs": "with that change the two do the same for every input",
@@ -26,7 +26,7 @@ _PROMISES = {
 
 
 def title_of(diff: LibraryDiff) -> str:
-    differing, functions = diff.counts.get(Answer.DIFFERENT, 0), len(diff.rows)
+    differing, functions = diff.counts.get(FunctionAnswer.DIFFERENT, 0), len(diff.rows)
     if not differing:
         return f"No difference found in {functions} function{'' if functions == 1 else 's'}"
     return f"{differing} of {functions} functions {'differs' if differing == 1 else 'differ'}"

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from isoform import __version__
-from isoform.model.library_diff import Answer, LibraryDiff, Row
+from isoform.model.library_diff import FunctionAnswer, LibraryDiff, Row
 from isoform.model.values import dataclass
 from isoform.report.diff_words import cause_sentences
 from isoform.report.json import as_text
@@ -72,7 +72,7 @@ def sarif_dumps(diff: LibraryDiff, manifest: Manifest, sources: Sources) -> str:
 def library_diff_as_sarif(diff: LibraryDiff, manifest: Manifest, sources: Sources) -> dict[str, Any]:
     """One run. Lines are added to `manifest` for functions without debug information."""
     told = [row for row in diff.ordered if row.answer in RULES]
-    order = [answer for answer in Answer if answer in RULES]
+    order = [answer for answer in FunctionAnswer if answer in RULES]
     run = {
         "tool": {
             "driver": {
@@ -99,7 +99,7 @@ def _notes(diff: LibraryDiff, told: int) -> list[dict[str, Any]]:
     return [{"level": "warning", "message": {"text": text}} for text in found]
 
 
-def _result(row: Row, order: Sequence[Answer], manifest: Manifest, sources: Sources) -> dict[str, Any]:
+def _result(row: Row, order: Sequence[FunctionAnswer], manifest: Manifest, sources: Sources) -> dict[str, Any]:
     spot, steps = _spots(row, manifest)
     at = _Locations(manifest, sources)
     result: dict[str, Any] = {

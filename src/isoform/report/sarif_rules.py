@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isoform.model.library_diff import Answer
+from isoform.model.library_diff import FunctionAnswer
 from isoform.model.values import dataclass
 
 
@@ -16,7 +16,7 @@ class Rule:
     """One sentence."""
     help: str
 
-    def as_sarif(self, answer: Answer) -> dict[str, Any]:
+    def as_sarif(self, answer: FunctionAnswer) -> dict[str, Any]:
         severity = "error" if self.level == "error" else "warning" if self.level == "warning" else "recommendation"
         return {
             "id": rule_id(answer),
@@ -29,12 +29,12 @@ class Rule:
         }
 
 
-def rule_id(answer: Answer) -> str:
+def rule_id(answer: FunctionAnswer) -> str:
     return f"isoform/{answer.value}"
 
 
 RULES = {
-    Answer.DIFFERENT: Rule(
+    FunctionAnswer.DIFFERENT: Rule(
         "FunctionBehavesDifferently",
         "error",
         "The function does something else than in the old version.",
@@ -42,32 +42,32 @@ RULES = {
         "the processor. The code flow is the path of the new version on this input. If the change is meant, add the "
         "function to the file of --accept with a reason.",
     ),
-    Answer.AFFECTED: Rule(
+    FunctionAnswer.AFFECTED: Rule(
         "CalleeBehavesDifferently",
         "warning",
         "A function that this one calls does something else than in the old version.",
         "Whether that shows in this function was not decided. Look at the callee first; a larger --budget may help.",
     ),
-    Answer.UNKNOWN: Rule(
+    FunctionAnswer.UNKNOWN: Rule(
         "BehaviourNotDecided",
         "note",
         "The function has changed, and it was not decided whether it does the same.",
         "Neither a proof nor a difference was found. The message says what stopped it; --retry unknown with a larger "
         "--budget asks again.",
     ),
-    Answer.BOUNDED: Rule(
+    FunctionAnswer.BOUNDED: Rule(
         "NoDifferenceWithinBound",
         "note",
         "The function has changed; no difference was found within a bound.",
         "Nothing is claimed beyond the bound. A larger --budget may give a proof.",
     ),
-    Answer.ADDED: Rule(
+    FunctionAnswer.ADDED: Rule(
         "FunctionAdded",
         "note",
         "The function is only in the new version.",
         "There is nothing to compare it with. If it is an old function with a new name, --match OLD=NEW compares them.",
     ),
-    Answer.REMOVED: Rule(
+    FunctionAnswer.REMOVED: Rule(
         "FunctionRemoved",
         "note",
         "The function is only in the old version.",

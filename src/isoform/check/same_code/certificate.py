@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from isoform.check.same_code.instructions import NotConfirmed
+from isoform.check.same_code.instructions import NotTheSame
 from isoform.check.same_code.listing import Pair, SameCode, is_pairs, tables_of
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
@@ -116,8 +116,8 @@ def _row(function: Listed, checker: SameCode, code: Mapping[Pair, Listed], neede
         for pair, found in functions.items():
             listed = code.get(pair)
             if listed is None or {(a, b) for a, b in listed["instructions"]} != found.instructions:
-                raise NotConfirmed("the listing has other instructions than the files")
+                raise NotTheSame("the listing has other instructions than the files")
         needed |= rests_on
-    except (NotConfirmed, Unsupported) as reason:
+    except (NotTheSame, Unsupported) as reason:
         result, why = CheckResult.UNDECIDED, str(reason)
     return CheckRow(function["name"], SHOWS, result, BY, time.monotonic() - started, why)

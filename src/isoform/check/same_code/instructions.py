@@ -17,28 +17,28 @@ _REFUSED = ("xbegin", "loop", "lcall", "ljmp", "retf", "iret", "fxsave", "xsave"
 _MASK = (1 << 64) - 1
 
 
-class NotConfirmed(Exception):
+class NotTheSame(Exception):
     """One sentence: why two functions cannot be confirmed to be the same code."""
 
 
-class Use(Enum):
+class AddressUse(Enum):
     CALL = "call"
     JUMP = "jump"
     ACCESS = "access"
     FORM = "form"
 
 
-class Address(NamedTuple):
-    use: Use
+class AddressInCode(NamedTuple):
+    use: AddressUse
     number: int
     size: int
     """Bytes of an access."""
 
 
-class Decoded(NamedTuple):
+class PlainInstruction(NamedTuple):
     plain: bytes
     """With zeros in the place of addresses."""
-    addresses: tuple[Address, ...]
+    addresses: tuple[AddressInCode, ...]
     after: int
     continues: bool
     """Whether the next instruction may follow."""
@@ -51,15 +51,15 @@ class Decoded(NamedTuple):
     """Bytes of its largest operand in memory."""
 
 
-def decode(image: Image, address: int) -> Decoded:
+def decode(image: Image, address: int) -> PlainInstruction:
     code = image.code_at(address)
     found = next(iter(_disassembler().disasm(code, address, 1)), None)
     if found is None:
-        raise NotConfirmed(f"the bytes at {address:#x} are no known instruction")
+        raise NotTheSame(f"the bytes at {address:#x} are no known instruction")
     if found.mnemonic.startswith(_REFUSED):
-        raise NotConfirmed(f"it has `{found.mnemonic}` at {address:#x}")
+        raise NotTheSame(f"it has `{found.mnemonic}` at {address:#x}")
     if any(place in image.broken for place in range(address, address + found.size)):
-        raise NotConfirmed(f"a relocation at {address:#x} is not understood")
+        raise NotTheSame(f"a relocation at {address:#x} is not understood")
     fields = [*_fields(found, image)]
     plain = bytearray(code[: found.size])
     for offset, size, _ in fields:
@@ -67,8 +67,8 @@ def decode(image: Image, address: int) -> Decoded:
     groups = _groups(found)
     is_jump = "jump" in groups
     is_always = found.mnemonic.split()[-1] == "jmp"
-    direct = any(one.use in (Use.CALL, Use.JUMP) for _, _, one in fields)
-    return Decoded(
+    direct = any(one.use in (AddressUse.CALL, AddressUse.JUMP) for _, _, one in fields)
+    return PlainInstruction(
         plain=bytes(plain),
         addresses=tuple(one for _, _, one in fields),
         after=address + found.size,
@@ -81,7 +81,7 @@ def decode(image: Image, address: int) -> Decoded:
     )
 
 
-def _fields(found: Any, image: Image) -> Iterator[tuple[int, int, Address]]:
+def _fields(found: Any, image: Image) -> Iterator[tuple[int, int, AddressInCode]]:
     """Where in the instruction each address is, how many bytes it has, and what it is."""
     from capstone.x86 import X86_OP_IMM, X86_OP_MEM, X86_REG_RIP
 
@@ -98,19 +98,19 @@ def _fields(found: Any, image: Image) -> Iterator[tuple[int, int, Address]]:
             filled.discard(encoding.disp_offset)
             number = (end if is_relative else 0) + operand.mem.disp
             is_access = not is_lea and (is_relative or not (operand.mem.base or operand.mem.index))
-            use, size = (Use.ACCESS, operand.size) if is_access else (Use.FORM, 0)
-            yield encoding.disp_offset, _ADDRESS_BYTES, Address(use, number & _MASK, size)
+            use, size = (AddressUse.ACCESS, operand.size) if is_access else (AddressUse.FORM, 0)
+            yield encoding.disp_offset, _ADDRESS_BYTES, AddressInCode(use, number & _MASK, size)
         elif operand.type == X86_OP_IMM:
             if "relative" in groups:
-                use = Use.CALL if "call" in groups else Use.JUMP
+                use = AddressUse.CALL if "call" in groups else AddressUse.JUMP
             elif encoding.imm_offset in filled:
-                use = Use.FORM
+                use = AddressUse.FORM
             else:
                 continue
             filled.discard(encoding.imm_offset)
-            yield encoding.imm_offset, encoding.imm_size, Address(use, operand.imm & _MASK, 0)
+            yield encoding.imm_offset, encoding.imm_size, AddressInCode(use, operand.imm & _MASK, 0)
     if filled:
-        raise NotConfirmed(f"a relocation at {found.address:#x} fills no operand")
+        raise NotTheSame(f"a relocation at {found.address:#x} fills no operand")
 
 
 def _refuse_threads(memory: Any, found: Any) -> None:
@@ -120,7 +120,7 @@ def _refuse_threads(memory: Any, found: Any) -> None:
         return
     is_check = memory.segment == X86_REG_FS and memory.disp == _STACK_CHECK and not (memory.base or memory.index)
     if not is_check:
-        raise NotConfirmed(f"it uses thread-local data at {found.address:#x}")
+        raise NotTheSame(f"it uses thread-local data at {found.address:#x}")
 
 
 def _is_memory(operand: Any) -> bool:

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from isoform.check.same_code.instructions import Address, Decoded, NotConfirmed, Use, decode
+from isoform.check.same_code.instructions import AddressInCode, AddressUse, NotTheSame, PlainInstruction, decode
 from isoform.check.same_code.places import (
     SLOT_BYTES,
     ConstantAt,
     FunctionAt,
     ObjectAt,
     OutsideName,
-    Places,
     SlotAt,
     Thing,
+    WordsForAddresses,
 )
 from isoform.load.image import Image
 from isoform.load.section_names import is_one_of
@@ -39,7 +39,7 @@ Extent = tuple[int, int, int]
 
 
 @dataclass
-class Found:
+class LeadsTo:
     """What two functions or objects lead to, and what that rests on."""
 
     functions: set[Pair] = field(default_factory=set)
@@ -60,12 +60,12 @@ class SameCode:
 
     def __init__(self, images: tuple[Image, Image], tables: Mapping[Pair, tuple[Extent, ...]]) -> None:
         self._images = images
-        self._places = Places(images[0]), Places(images[1])
+        self._places = WordsForAddresses(images[0]), WordsForAddresses(images[1])
         self._tables = tables
-        self._functions: dict[Pair, Found | NotConfirmed] = {}
-        self._objects: dict[Extent, Found | NotConfirmed] = {}
+        self._functions: dict[Pair, LeadsTo | NotTheSame] = {}
+        self._objects: dict[Extent, LeadsTo | NotTheSame] = {}
 
-    def confirm(self, entries: Pair) -> tuple[dict[Pair, Found], set[str]]:
+    def confirm(self, entries: Pair) -> tuple[dict[Pair, LeadsTo], set[str]]:
         """All pairs of functions that two lead to, and what that they are the same code rests on. Raises
         `NotConfirmed`."""
         self._refuse_files()
@@ -75,10 +75,10 @@ class SameCode:
             functions, objects, more = self._closure([entries, *constructors])
             rests_on |= more
         if any(one.is_wide for one in functions.values()) and any(a % _LINE != b % _LINE for a, b, _ in objects):
-            raise NotConfirmed("data is aligned differently, and an instruction may need its alignment")
+            raise NotTheSame("data is aligned differently, and an instruction may need its alignment")
         jumps = any(one.jumps_anywhere for one in functions.values())
         if jumps and any(self._of_object(extent).leads_to_code for extent in objects):
-            raise NotConfirmed("a computed jump in it may use a table that is not listed")
+            raise NotTheSame("a computed jump in it may use a table that is not listed")
         return functions, rests_on | {"same-undefined"} | ({"valid-memory"} if objects else set())
 
     def require_name(self, entries: Pair, name: str) -> None:
@@ -87,15 +87,15 @@ class SameCode:
         names = [thing.names if isinstance(thing, FunctionAt) else frozenset[str]() for thing in things]
         sides = name.split(" → ") if " → " in name else [name, name]
         if len(sides) != 2 or sides[0] not in names[0] or sides[1] not in names[1]:
-            raise NotConfirmed("it is not the function of this name")
+            raise NotTheSame("it is not the function of this name")
 
     def _refuse_files(self) -> None:
         for image in self._images:
             if image.machine != "x86_64" or image.is_fixed or image.has_handlers:
-                raise NotConfirmed("the file is not for x86-64, at fixed addresses, or handles exceptions")
+                raise NotTheSame("the file is not for x86-64, at fixed addresses, or handles exceptions")
 
-    def _closure(self, entries: list[Pair]) -> tuple[dict[Pair, Found], set[Extent], set[str]]:
-        functions: dict[Pair, Found] = {}
+    def _closure(self, entries: list[Pair]) -> tuple[dict[Pair, LeadsTo], set[Extent], set[str]]:
+        functions: dict[Pair, LeadsTo] = {}
         objects: set[Extent] = set()
         rests_on: set[str] = set()
         sides: tuple[dict[int, int], dict[int, int]] = ({}, {})
@@ -113,7 +113,7 @@ class SameCode:
             for pair in found.standing | own:
                 for side in (0, 1):
                     if sides[side].setdefault(pair[side], pair[1 - side]) != pair[1 - side]:
-                        raise NotConfirmed("one object on one side is two on the other")
+                        raise NotTheSame("one object on one side is two on the other")
             rests_on |= found.rests_on
             pending += [*found.functions, *found.objects]
         return functions, objects, rests_on
@@ -121,21 +121,21 @@ class SameCode:
     def _constructors(self) -> Iterator[Pair]:
         left, right = (list(_constructors_of(image)) for image in self._images)
         if len(left) != len(right):
-            raise NotConfirmed("functions that run when the files are loaded are not the same")
+            raise NotTheSame("functions that run when the files are loaded are not the same")
         return zip(left, right, strict=True)
 
     # -- code ---------------------------------------------------------------------------------------------
 
-    def _of_function(self, entries: Pair) -> Found:
+    def _of_function(self, entries: Pair) -> LeadsTo:
         if entries not in self._functions:
             try:
                 self._functions[entries] = self._followed(entries)
-            except NotConfirmed as reason:
+            except NotTheSame as reason:
                 self._functions[entries] = reason
         return _required(self._functions[entries])
 
-    def _followed(self, entries: Pair) -> Found:
-        found = Found()
+    def _followed(self, entries: Pair) -> LeadsTo:
+        found = LeadsTo()
         pending, sides = [entries], ({}, {})  # type: tuple[list[Pair], tuple[dict[int, int], dict[int, int]]]
         has_jump = False
         for table in self._tables.get(entries, ()):
@@ -146,10 +146,10 @@ class SameCode:
                 continue
             found.instructions.add(pair)
             if len(found.instructions) > MOST_INSTRUCTIONS:
-                raise NotConfirmed("it is too long")
+                raise NotTheSame("it is too long")
             for side in (0, 1):
                 if sides[side].setdefault(pair[side], pair[1 - side]) != pair[1 - side]:
-                    raise NotConfirmed(f"the instruction at {pair[side]:#x} corresponds to two others")
+                    raise NotTheSame(f"the instruction at {pair[side]:#x} corresponds to two others")
             left, right = (decode(image, address) for image, address in zip(self._images, pair, strict=True))
             pending += self._compared(left, right, pair, entries, found)
             has_jump |= left.jumps_anywhere
@@ -159,23 +159,25 @@ class SameCode:
         elif has_jump:
             found.jumps_anywhere = True
         elif entries in self._tables:
-            raise NotConfirmed("a jump table is listed, and it has no such jump")
+            raise NotTheSame("a jump table is listed, and it has no such jump")
         return found
 
-    def _compared(self, left: Decoded, right: Decoded, pair: Pair, entries: Pair, found: Found) -> Iterator[Pair]:
+    def _compared(
+        self, left: PlainInstruction, right: PlainInstruction, pair: Pair, entries: Pair, found: LeadsTo
+    ) -> Iterator[Pair]:
         if left.plain != right.plain or len(left.addresses) != len(right.addresses):
-            raise NotConfirmed(f"the instructions at {pair[0]:#x} and {pair[1]:#x} are not the same")
+            raise NotTheSame(f"the instructions at {pair[0]:#x} and {pair[1]:#x} are not the same")
         leaves = False
         is_of_the_compiler = self._is_of_the_compiler(entries)
         if is_of_the_compiler and left.touches:
-            raise NotConfirmed(f"{_OF_THE_COMPILER} is a function of the program")
+            raise NotTheSame(f"{_OF_THE_COMPILER} is a function of the program")
         for one, other in zip(left.addresses, right.addresses, strict=True):
-            if one.use is Use.JUMP and self._is_inside(one, other):
+            if one.use is AddressUse.JUMP and self._is_inside(one, other):
                 yield self._real(0, one.number), self._real(1, other.number)
                 continue
             if self._is_table(one, other, entries):
                 continue
-            if one.use is Use.FORM and is_of_the_compiler:
+            if one.use is AddressUse.FORM and is_of_the_compiler:
                 continue
             self._same_address(one, other, found)
             leaves |= left.is_call and self._does_not_return(one)
@@ -195,21 +197,21 @@ class SameCode:
     def _real(self, side: int, number: int) -> int:
         return self._images[side].aliases.get(number, number)
 
-    def _is_inside(self, one: Address, other: Address) -> bool:
+    def _is_inside(self, one: AddressInCode, other: AddressInCode) -> bool:
         """Whether a jump stays in the file: what follows there is compared like the rest."""
         numbers = enumerate((one.number, other.number))
         return not any(self._real(side, number) in self._images[side].externals for side, number in numbers)
 
-    def _is_table(self, one: Address, other: Address, entries: Pair) -> bool:
+    def _is_table(self, one: AddressInCode, other: AddressInCode, entries: Pair) -> bool:
         listed = {(a, b) for a, b, _ in self._tables.get(entries, ())}
         own = self._images[0].own_address(one.number), self._images[1].own_address(other.number)
-        return one.use is Use.FORM and own in listed
+        return one.use is AddressUse.FORM and own in listed
 
     def _entries_of(self, table: Extent) -> Iterator[Pair]:
         """The pairs of instructions that the entries of two jump tables lead to."""
         left, right = (list(self._targets(side, table[side])) for side in (0, 1))
         if not left or len(left) != len(right) or len(left) != table[2]:
-            raise NotConfirmed("a jump table has another number of entries than the listing says")
+            raise NotTheSame("a jump table has another number of entries than the listing says")
         return zip(left, right, strict=True)
 
     def _targets(self, side: int, start: int) -> Iterator[int]:
@@ -217,7 +219,7 @@ class SameCode:
         image, places = self._images[side], self._places[side]
         section, parts = image.section_at(start), set[tuple[int, int]]()
         if section is None or section.writable:
-            raise NotConfirmed("a jump table is no constant")
+            raise NotTheSame("a jump table is no constant")
         width = SLOT_BYTES if start in image.relocated and image.relocated[start].width == SLOT_BYTES else _DISTANCE
         for at in range(start, min(section.end, start + MOST_INSTRUCTIONS * width) - width + 1, width):
             value = int.from_bytes(places.content(at, width), "little", signed=width == _DISTANCE)
@@ -231,81 +233,85 @@ class SameCode:
         ends = [{end for _, end in places.parts_of(entry)} for places, entry in zip(self._places, entries, strict=True)]
         return all(after[side] in ends[side] for side in (0, 1))
 
-    def _does_not_return(self, one: Address) -> bool:
+    def _does_not_return(self, one: AddressInCode) -> bool:
         thing = self._places[0].thing_at(one.number)
         thing = thing.holds if isinstance(thing, SlotAt) else thing
         if not isinstance(thing, OutsideName) or not is_reserved(thing.name):
             return False
         return library_function(thing.name).never_returns
 
-    def _require_no_return(self, left: Decoded, right: Decoded) -> None:
+    def _require_no_return(self, left: PlainInstruction, right: PlainInstruction) -> None:
         """A callee in the file after which no code follows must have no return in its own code."""
         for side, decoded in enumerate((left, right)):
             for one in decoded.addresses:
                 thing = self._places[side].thing_at(one.number)
                 if isinstance(thing, FunctionAt) and _may_return(self._images[side], thing.entry):
-                    raise NotConfirmed("it continues in what lies after it")
+                    raise NotTheSame("it continues in what lies after it")
 
     # -- what addresses stand for -------------------------------------------------------------------------
 
-    def _same_address(self, one: Address, other: Address, found: Found) -> None:
+    def _same_address(self, one: AddressInCode, other: AddressInCode, found: LeadsTo) -> None:
         left, right = (p.thing_at(a.number) for p, a in zip(self._places, (one, other), strict=True))
         if left is None or right is None:
-            raise NotConfirmed(f"what the address {one.number:#x} stands for is not known")
+            raise NotTheSame(f"what the address {one.number:#x} stands for is not known")
         if isinstance(left, SlotAt) and isinstance(right, SlotAt):
-            if one.use is not Use.ACCESS or one.size > SLOT_BYTES:
-                raise NotConfirmed("it uses more than one entry of the global offset table")
+            if one.use is not AddressUse.ACCESS or one.size > SLOT_BYTES:
+                raise NotTheSame("it uses more than one entry of the global offset table")
             left, right = left.holds, right.holds
             self._same_thing(left, right, found, is_read=False, is_call=False)
         elif isinstance(left, ConstantAt) and isinstance(right, ConstantAt):
             self._same_constant(left.own, right.own, one, found)
         else:
-            if isinstance(left, ObjectAt) and one.use is Use.ACCESS and not 0 < one.size <= left.size - left.offset:
-                raise NotConfirmed(f"it accesses more than {min(left.names)}")
-            if isinstance(left, FunctionAt) and one.use is Use.ACCESS:
-                raise NotConfirmed("it reads code as data")
-            if isinstance(left, ObjectAt) and one.use is Use.FORM:
+            if (
+                isinstance(left, ObjectAt)
+                and one.use is AddressUse.ACCESS
+                and not 0 < one.size <= left.size - left.offset
+            ):
+                raise NotTheSame(f"it accesses more than {min(left.names)}")
+            if isinstance(left, FunctionAt) and one.use is AddressUse.ACCESS:
+                raise NotTheSame("it reads code as data")
+            if isinstance(left, ObjectAt) and one.use is AddressUse.FORM:
                 found.rests_on.add("addresses-in-objects")
-            is_call = one.use in (Use.CALL, Use.JUMP)
-            self._same_thing(left, right, found, is_read=one.use is Use.ACCESS, is_call=is_call)
+            is_call = one.use in (AddressUse.CALL, AddressUse.JUMP)
+            self._same_thing(left, right, found, is_read=one.use is AddressUse.ACCESS, is_call=is_call)
 
-    def _same_thing(self, left: Thing, right: Thing, found: Found, is_read: bool, is_call: bool) -> None:
+    def _same_thing(self, left: Thing, right: Thing, found: LeadsTo, is_read: bool, is_call: bool) -> None:
         if isinstance(left, OutsideName) and isinstance(right, OutsideName):
             if left != right or library_function(left.name.lstrip("_")).returns_twice:
-                raise NotConfirmed(f"it uses {left.name} on one side and {right.name} on the other")
+                raise NotTheSame(f"it uses {left.name} on one side and {right.name} on the other")
             if left.name.startswith((*HELPERS, "__tls_get_addr")):
-                raise NotConfirmed(f"it uses {left.name}")
+                raise NotTheSame(f"it uses {left.name}")
         elif isinstance(left, FunctionAt) and isinstance(right, FunctionAt):
             if not is_call and not left.names & right.names:
-                raise NotConfirmed("it takes the addresses of functions with different names")
+                raise NotTheSame("it takes the addresses of functions with different names")
             found.functions.add((left.entry, right.entry))
             found.rests_on.add("return-addresses-unread")
         elif isinstance(left, ObjectAt) and isinstance(right, ObjectAt):
             self._same_object(left, right, found, is_read)
         else:
-            raise NotConfirmed("an address stands for different kinds of things")
+            raise NotTheSame("an address stands for different kinds of things")
 
-    def _same_object(self, left: ObjectAt, right: ObjectAt, found: Found, is_read: bool) -> None:
+    def _same_object(self, left: ObjectAt, right: ObjectAt, found: LeadsTo, is_read: bool) -> None:
         shown = min(left.names)
         if (left.size, left.offset, left.is_writable) != (right.size, right.offset, right.is_writable):
-            raise NotConfirmed(f"{shown} is not the same on both sides")
+            raise NotTheSame(f"{shown} is not the same on both sides")
         if left.is_writable and not (left.names & right.names and left.is_unique and right.is_unique):
-            raise NotConfirmed(f"{shown} and {min(right.names)} need not be the same variable")
+            raise NotTheSame(f"{shown} and {min(right.names)} need not be the same variable")
         if not is_read and not left.plain_names & right.plain_names:
-            raise NotConfirmed(f"{shown} is {min(right.names)} on the other side")
+            raise NotTheSame(f"{shown} is {min(right.names)} on the other side")
         if left.size > MOST_OBJECT:
-            raise NotConfirmed(f"{shown} is too large")
+            raise NotTheSame(f"{shown} is too large")
         found.objects.add((left.start, right.start, left.size))
         if not is_read:
             found.standing.add((left.start, right.start))
 
-    def _same_constant(self, left: int, right: int, one: Address | None, found: Found) -> None:
-        if one is not None and one.use is Use.ACCESS and one.size:
+    def _same_constant(self, left: int, right: int, one: AddressInCode | None, found: LeadsTo) -> None:
+        if one is not None and one.use is AddressUse.ACCESS and one.size:
             found.objects.add((left, right, one.size))
             return
         texts = [places.text(own) for places, own in zip(self._places, (left, right), strict=True)]
         if texts[0] is None or texts[0] != texts[1]:
-            raise NotConfirmed("a constant without a name is no text, or another one")
+            raise NotTheSame("a constant without a name is no text, or another one")
         found.standing.add((left, right))
         found.rests_on.add("texts-end-at-zero")
 
@@ -315,28 +321,28 @@ class SameCode:
         section = self._images[0].section_at(extent[0])
         return section is None or section.writable
 
-    def _of_object(self, extent: Extent) -> Found:
+    def _of_object(self, extent: Extent) -> LeadsTo:
         if extent not in self._objects:
             try:
                 self._objects[extent] = self._same_content(extent)
-            except NotConfirmed as reason:
+            except NotTheSame as reason:
                 self._objects[extent] = reason
         return _required(self._objects[extent])
 
-    def _same_content(self, extent: Extent) -> Found:
-        found, size = Found(), extent[2]
+    def _same_content(self, extent: Extent) -> LeadsTo:
+        found, size = LeadsTo(), extent[2]
         sections = [image.section_at(start) for image, start in zip(self._images, extent, strict=False)]
         kinds = {None if s is None else (s.writable, s.executable) for s in sections}
         if None in kinds or len(kinds) != 1:
-            raise NotConfirmed("data is constant on one side and variable on the other")
+            raise NotTheSame("data is constant on one side and variable on the other")
         held = [bytearray(places.content(start, size)) for places, start in zip(self._places, extent, strict=False)]
         pointers = [self._pointers(side, extent[side], size) for side in (0, 1)]
         if pointers[0].keys() != pointers[1].keys():
-            raise NotConfirmed("data holds addresses in different places")
+            raise NotTheSame("data holds addresses in different places")
         for at, number in pointers[0].items():
             left, right = (p.thing_at(n) for p, n in zip(self._places, (number, pointers[1][at]), strict=True))
             if left is None or right is None:
-                raise NotConfirmed("what an address in data stands for is not known")
+                raise NotTheSame("what an address in data stands for is not known")
             if isinstance(left, ConstantAt) and isinstance(right, ConstantAt):
                 self._same_constant(left.own, right.own, None, found)
             else:
@@ -344,7 +350,7 @@ class SameCode:
             for content in held:
                 content[at : at + SLOT_BYTES] = bytes(len(content[at : at + SLOT_BYTES]))
         if held[0] != held[1]:
-            raise NotConfirmed("data that it uses holds something else")
+            raise NotTheSame("data that it uses holds something else")
         if not self._is_writable(extent) and all(image.is_linked for image in self._images):
             self._same_distances(extent, bytes(held[0]), found)
         return found
@@ -355,15 +361,15 @@ class SameCode:
         for place in range(start - SLOT_BYTES + 1, start + size):
             known = image.relocated.get(place)
             if place in image.broken and place >= start:
-                raise NotConfirmed("a relocation in data is not understood")
+                raise NotTheSame("a relocation in data is not understood")
             if known is None or place + known.width <= start:
                 continue
             if place < start or known.width != SLOT_BYTES or known.relative or known.name:
-                raise NotConfirmed("data holds a part of an address, or a distance")
+                raise NotTheSame("data holds a part of an address, or a distance")
             found[place - start] = int.from_bytes(self._places[side].content(place, SLOT_BYTES), "little")
         return found
 
-    def _same_distances(self, extent: Extent, content: bytes, found: Found) -> None:
+    def _same_distances(self, extent: Extent, content: bytes, found: LeadsTo) -> None:
         """Numbers in constants of a linked file may be distances to something, from themselves or from the start: they
         must then lead to the same."""
         for at in range(0, len(content) - _DISTANCE + 1, _DISTANCE):
@@ -380,16 +386,16 @@ class SameCode:
                     held = [p.content(c.own, _LINE) for p, c in zip(self._places, (left, right), strict=True)]
                     texts = [p.text(c.own) for p, c in zip(self._places, (left, right), strict=True)]
                     if held[0] != held[1] and (texts[0] is None or texts[0] != texts[1]):
-                        raise NotConfirmed("a number in constants may be a distance to other constants")
+                        raise NotTheSame("a number in constants may be a distance to other constants")
                 elif left is None or right is None:
-                    raise NotConfirmed("a number in constants may be a distance to something else")
+                    raise NotTheSame("a number in constants may be a distance to something else")
                 else:
                     self._same_thing(left, right, found, is_read=False, is_call=False)
 
 
-def _required(found: Found | NotConfirmed) -> Found:
-    if isinstance(found, NotConfirmed):
-        raise NotConfirmed(str(found))
+def _required(found: LeadsTo | NotTheSame) -> LeadsTo:
+    if isinstance(found, NotTheSame):
+        raise NotTheSame(str(found))
     return found
 
 
@@ -401,7 +407,7 @@ def _may_return(image: Image, entry: int) -> bool:
             continue
         seen.add(address)
         decoded = decode(image, address)
-        jumps = [image.aliases.get(a.number, a.number) for a in decoded.addresses if a.use is Use.JUMP]
+        jumps = [image.aliases.get(a.number, a.number) for a in decoded.addresses if a.use is AddressUse.JUMP]
         if decoded.returns or decoded.jumps_anywhere or any(target in image.externals for target in jumps):
             return True
         pending += jumps
@@ -414,7 +420,7 @@ def _constructors_of(image: Image) -> Iterator[int]:
     yield from (address for address in image.at_loading if image.code_at(address))
     for section in image.sections:
         if is_one_of(section.name, _REVERSED):
-            raise NotConfirmed("constructors are in a section of which the order is not known")
+            raise NotTheSame("constructors are in a section of which the order is not known")
         if is_one_of(section.name, _TABLES):
             for place in range(section.address, section.end - SLOT_BYTES + 1, SLOT_BYTES):
                 at = place - section.address

@@ -56,7 +56,7 @@ class SlotAt(NamedTuple):
 Thing = OutsideName | FunctionAt | ObjectAt | ConstantAt | SlotAt
 
 
-class Places:
+class WordsForAddresses:
     """Of one file."""
 
     def __init__(self, image: Image) -> None:
