@@ -84,6 +84,7 @@ SLOW = (
     "test_precondition.py::test_random_expressions_against_the_compiler",
     "test_soundness_smoke.py",
     "work/test_cluster.py",
+    "work/test_diff_on_a_server.py",
     "work/test_faults.py",
 )
 """Files and tests that take more than a second or two and are not in the quick tier."""
