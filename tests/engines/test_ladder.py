@@ -38,11 +38,12 @@ from isoform.model.verdict import Assumption, Bounded, Different, Equivalent, Ob
 from isoform.smt.terms import Terms
 
 TESTING, QUICK, LOOPS, LAST, CONCOLIC, EXPLORED = "testing", "quick", "loops", "last", "concolic", "explored"
-AGAIN = "again"
+AGAIN, DIRECTED, CHANGED = "again", "directed", "changed"
+"""Directed tests, without a loop and with one."""
 RECURSION, UNFOLDED = "recursion", "unfolded"
-ORDER = (TESTING, QUICK, LOOPS, LAST, CONCOLIC)
+ORDER = (TESTING, QUICK, LOOPS, CHANGED, LAST, CONCOLIC)
 """Where there is a loop, and no recursion."""
-NAMES = (TESTING, QUICK, RECURSION, LOOPS, LAST, UNFOLDED, CONCOLIC, AGAIN)
+NAMES = (TESTING, QUICK, RECURSION, DIRECTED, LOOPS, CHANGED, LAST, UNFOLDED, CONCOLIC, AGAIN)
 """Of all rungs."""
 STRAIGHT = "RETC 1\n"
 LOOP = """
@@ -175,7 +176,14 @@ def climb(posed: Callable[[bool, Options], tuple[Any, Any]]) -> Callable[..., Cl
 def test_all_rungs_in_order_where_there_is_a_loop(climb: Callable[..., Climbed]) -> None:
     climbed = climb(testing=NOTHING)
     assert climbed.order == ORDER
-    assert [engine for engine, _ in climbed.tried] == ["testing", "loopfree", "loops", "loopfree", "concolic"]
+    assert [engine for engine, _ in climbed.tried] == [
+        "testing",
+        "loopfree",
+        "loops",
+        "testing",
+        "loopfree",
+        "concolic",
+    ]
 
 
 def test_recursion_comes_first_unless_both_may_call_themselves_alike(tmp_path: Path) -> None:
@@ -195,8 +203,8 @@ def test_recursion_comes_first_unless_both_may_call_themselves_alike(tmp_path: P
         assert len({RECURSION, UNFOLDED} & {*wanted}) == 1
 
 
-def test_without_a_loop_there_is_no_quick_look_and_no_proof_of_loops(climb: Callable[..., Climbed]) -> None:
-    assert climb(loop=False, testing=NOTHING).order == (TESTING, LAST, CONCOLIC)
+def test_without_a_loop_there_is_no_proof_of_loops(climb: Callable[..., Climbed]) -> None:
+    assert climb(loop=False, testing=NOTHING).order == (TESTING, QUICK, DIRECTED, LAST, CONCOLIC)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +234,7 @@ def test_the_first_difference_ends_the_climb(climb: Callable[..., Climbed], foun
     assert climbed.verdict.witness == found.witness
 
 
-@pytest.mark.parametrize("rung", ORDER[1:])
+@pytest.mark.parametrize("rung", [QUICK, LOOPS, LAST, CONCOLIC])
 def test_the_first_proof_ends_the_climb(climb: Callable[..., Climbed], rung: str) -> None:
     rests_on = Assumption("some-rule", "it is a rule")
     climbed = climb(**{rung: replace(proved(), assumptions=(rests_on,))})
@@ -246,7 +254,7 @@ def test_shares_of_a_large_budget(climb: Callable[..., Climbed]) -> None:
     assert climbed.seconds(LOOPS) == LOOPS_SECONDS == 60.0
     assert climbed.seconds(LAST) == LAST_SECONDS == 10.0
     assert climbed.seconds(CONCOLIC) == SEARCH_SECONDS == 12.0
-    assert [budget.is_counted for _, budget in climbed.asked] == [False, True, False, False, True]
+    assert [budget.is_counted for _, budget in climbed.asked] == [False, True, False, False, False, True]
 
 
 def test_shares_of_a_small_budget(climb: Callable[..., Climbed]) -> None:
@@ -262,8 +270,9 @@ def test_only_a_glance_where_tests_show_that_loops_iterate_as_the_input_says(cli
 
 
 def test_without_a_loop_paths_are_compared_before_the_formula_gets_all(climb: Callable[..., Climbed]) -> None:
-    climbed = climb(loop=False, last=Late(Failed("too hard")), again=Failed("still too hard"))
-    assert climbed.order == (TESTING, LAST, CONCOLIC, AGAIN)
+    late = Late(Failed("too hard"))
+    climbed = climb(loop=False, quick=late, last=late, again=Failed("still too hard"))
+    assert climbed.order == (TESTING, QUICK, DIRECTED, LAST, CONCOLIC, AGAIN)
     assert climb(loop=False).seconds(LAST) == WHOLE_SECONDS == 5.0
     assert climbed.seconds(CONCOLIC) == SEARCH_SECONDS == 12.0
     assert climbed.seconds(AGAIN) == 1000.0
@@ -274,9 +283,12 @@ def test_without_a_loop_paths_are_compared_before_the_formula_gets_all(climb: Ca
 
 
 def test_a_formula_that_failed_in_time_is_not_asked_again(climb: Callable[..., Climbed], found: Found) -> None:
-    assert climb(loop=False, last=Failed("no usable input")).order == (TESTING, LAST, CONCOLIC)
-    assert climb(loop=False, last=Late(Failed("late")), concolic=proved()).order == (TESTING, LAST, CONCOLIC)
-    assert isinstance(climb(loop=False, last=Late(Failed("late")), concolic=PATHS, again=found).verdict, Different)
+    late = Late(Failed("late"))
+    assert climb(loop=False, quick=Failed("no usable input")).order == (TESTING, QUICK, CONCOLIC)
+    longer = (TESTING, QUICK, DIRECTED, LAST, CONCOLIC)
+    assert climb(loop=False, quick=late, last=Failed("no usable input")).order == longer
+    assert climb(loop=False, quick=late, last=late, concolic=proved()).order == longer
+    assert isinstance(climb(loop=False, quick=late, last=late, concolic=PATHS, again=found).verdict, Different)
 
 
 # -- what counts ------------------------------------------------------------------------------------
@@ -291,7 +303,7 @@ def test_tests_that_find_nothing_bound_nothing_unless_they_are_all(climb: Callab
 
 def test_a_bound_on_loops_says_more_than_one_on_paths(climb: Callable[..., Climbed]) -> None:
     climbed = climb(quick=UNROLLED, loops=Failed("no invariant"), concolic=PATHS)
-    assert climbed.order == (TESTING, QUICK, LOOPS, CONCOLIC)
+    assert climbed.order == (TESTING, QUICK, LOOPS, CHANGED, CONCOLIC)
     assert climbed.why == UNROLLED.why
 
 
@@ -369,8 +381,8 @@ def test_an_engine_that_had_to_be_ended_counts_for_nothing(
 
 def test_what_is_known_is_told_before_each_engine(climb: Callable[..., Climbed]) -> None:
     told = climb(quick=UNROLLED, loops=Failed("no invariant")).told
-    assert [verdict.word for verdict in told] == ["unknown", "unknown", "bounded", "bounded"]
-    assert [len(verdict.tried) for verdict in told] == [0, 1, 2, 3]
+    assert [verdict.word for verdict in told] == ["unknown", "unknown", "bounded", "bounded", "bounded"]
+    assert [len(verdict.tried) for verdict in told] == [0, 1, 2, 3, 4]
     assert all(verdict.why for verdict in told[:2] if isinstance(verdict, Unknown))
 
 
@@ -407,7 +419,7 @@ def test_the_search_may_settle_it_while_a_proof_takes_long(climb: Callable[..., 
 
 def test_what_the_search_said_then_counts_if_it_says_nothing_later(climb: Callable[..., Climbed]) -> None:
     climbed = climb(loops=settling, explored=PATHS)
-    assert climbed.order == (TESTING, QUICK, LOOPS, EXPLORED, LAST, CONCOLIC)
+    assert climbed.order == (TESTING, QUICK, LOOPS, EXPLORED, CHANGED, LAST, CONCOLIC)
     assert climbed.why == PATHS.why
 
 

@@ -139,6 +139,8 @@ class Ladder:
             raise
         if budget.exhausted:
             climb.ran_out.add(rung.choice)
+        else:
+            climb.ran_out.discard(rung.choice)
         self._engine = outer
         self.tried.append(Tried(rung.name, said, time.perf_counter() - started))
         climb.last_said = said

@@ -7,6 +7,7 @@ from dataclasses import field
 from functools import cached_property
 
 from isoform.borders.question import Engine, Question
+from isoform.engines.directed import DirectedTesting
 from isoform.engines.finding import Failed
 from isoform.engines.loopfree import Loopfree
 from isoform.engines.protocol import EngineProtocol, Meanwhile
@@ -88,6 +89,19 @@ class Climb:
         if isinstance(self.reached, Failed):
             return not self.reached.is_bug and not self.reached.is_final
         return self.reached is None or isinstance(self.reached, Bounded)
+
+    @property
+    def has_quick_look(self) -> bool:
+        """Whether formulas are looked at first. If the two call themselves in different ways, they say nothing."""
+        return self.has_loop or not self.calls_itself or self.may_call_alike
+
+    @property
+    def needs_another_look(self) -> bool:
+        """Whether a longer look at the formulas may say more than the quick one. Of code without loops and recursion it
+        says the same again, unless the first was cut short."""
+        was_complete = not self.has_loop and not self.calls_itself
+        may_say_more = not was_complete or self.reached is None or Engine.LOOPFREE in self.ran_out
+        return may_say_more and not isinstance(self.reached, Verdict)
 
     @property
     def settled(self) -> Verdict | None:
@@ -201,21 +215,36 @@ def _recursion(climb: Climb) -> EngineProtocol:
     return Recursion()
 
 
+def _directed(when: Callable[[Climb], bool]) -> Rung:
+    """Half a second of tests, once it is clear that the question is not settled in less."""
+    return Rung(
+        Engine.TESTING,
+        lambda climb: DirectedTesting(),
+        when,
+        lambda climb: climb.budget,
+        only_differences=True,
+        is_extra=True,
+    )
+
+
 RUNGS = (
     Rung(Engine.TESTING, _testing, lambda climb: True, lambda climb: climb.budget, only_differences=True),
-    # Loops that iterate a fixed number of times, and differences in the first iterations, show quickly.
-    Rung(Engine.LOOPFREE, lambda climb: Loopfree(), lambda climb: climb.has_loop, _quick_look, is_extra=True),
+    # Most formulas are decided at once. So are loops that iterate a fixed number of times, and differences in the first
+    # iterations.
+    Rung(Engine.LOOPFREE, lambda climb: Loopfree(), lambda climb: climb.has_quick_look, _quick_look, is_extra=True),
     Rung(
         Engine.RECURSION,
         _recursion,
         lambda climb: climb.calls_itself and not climb.may_call_alike and climb.leaves_more,
         _for_recursion,
     ),
+    _directed(lambda climb: climb.needs_another_look and climb.leaves_more and not climb.has_loop),
     Rung(Engine.LOOPS, _loops, lambda climb: climb.has_loop and climb.leaves_more, _for_loops, _after_proving),
+    _directed(lambda climb: climb.leaves_more and climb.has_loop),
     Rung(
         Engine.LOOPFREE,
         lambda climb: Loopfree(),
-        lambda climb: not isinstance(climb.reached, Verdict),
+        lambda climb: climb.needs_another_look,
         _last_look,
         _after_unrolling,
     ),

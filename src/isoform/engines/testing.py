@@ -95,7 +95,7 @@ def run_tests(
     most_steps = inf if thorough else QUICK_STEPS
     # A witness must not rest on the invented results of outside calls.
     mine = [(replace(left, call_seed=0), replace(right, call_seed=0)) for left, right in own]
-    so_far = _SoFar(question, budget, STUCK_TESTS + len(mine))
+    so_far = Trials(question, budget, STUCK_TESTS + len(mine))
     for number, inputs in enumerate(chain(mine, islice(maker, 4 * wanted))):
         if budget.exhausted or budget.left < half or (number >= len(mine) and so_far.steps > most_steps):
             break
@@ -109,7 +109,7 @@ def run_tests(
     return so_far.tested()
 
 
-def _test_overlaps(so_far: _SoFar, tests: Iterable[Pair], half: float) -> None:
+def _test_overlaps(so_far: Trials, tests: Iterable[Pair], half: float) -> None:
     """Loops that were vectorised as if buffers did not overlap differ only if they do, at a distance that is shorter
     than a vector. Random tests find that by chance."""
     question, most = so_far.question, so_far.steps + OVERLAP_STEPS
@@ -121,7 +121,7 @@ def _test_overlaps(so_far: _SoFar, tests: Iterable[Pair], half: float) -> None:
 
 
 @dataclass
-class _SoFar:
+class Trials:
     """What tests have shown so far."""
 
     question: Question
@@ -137,11 +137,13 @@ class _SoFar:
     target_steps: list[int] = field(default_factory=list)
     stores: bool = False
     """Whether any test changed memory."""
+    trace: bool = False
+    """Whether runs record the instructions that they execute."""
 
     def test(self, inputs: tuple[Inputs, Inputs]) -> bool:
         """Run both. True if no further test is needed."""
         question = self.question
-        outcomes = question.run_both(inputs)
+        outcomes = question.run_both(inputs, self.trace)
         self.ran += 1
         self.target_steps.append(outcomes[0].steps)
         self.steps += sum(outcome.steps for outcome in outcomes)

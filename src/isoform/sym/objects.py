@@ -14,6 +14,7 @@ from isoform.model.outcome import THREAD_POINTER
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Node
 from isoform.sym.differing import overlaps
+from isoform.sym.path_bounds import most
 from isoform.sym.side import Side
 from isoform.sym.table import table_lookup, trailing_zeros
 
@@ -158,7 +159,8 @@ def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, i
     def linked(position: int) -> Term | None:
         return side.constant(start + position, size) if position in touched else None
 
-    return terms.ite(inside, table_lookup(terms, data, index, size, side.big_endian, linked), rest)
+    found = table_lookup(terms, data, index, size, side.big_endian, linked)
+    return found if most(terms, condition, index) <= end - start - size else terms.ite(inside, found, rest)
 
 
 def _index(side: Side, address: Term, start: int) -> Term:
