@@ -7,7 +7,7 @@ from pathlib import Path
 from isoform.borders.question import Options
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
-from isoform.engines.loops.observe.many import differing_after_many_iterations
+from isoform.engines.loops.observe.many import after_many_iterations
 from isoform.engines.loops.tuning import LONG_FUEL_STEPS
 from isoform.load.open import LoadOptions, open_pair
 from isoform.model.budget import Budget
@@ -23,7 +23,7 @@ def differing(folder: Path, left: str, right: str) -> int | None:
     path.write_text(SOURCE)
     pair = open_pair(f"{path}:{left}", f"{path}:{right}", LoadOptions(cflags=("-O1",)), LoadOptions(cflags=("-O1",)))
     question = settle(lifted(pair[0]), lifted(pair[1]), Options(fuel=LONG_FUEL_STEPS))
-    found = differing_after_many_iterations(question, Budget(60))
+    found = after_many_iterations(question, Budget(60)).differing
     return None if found is None else found[0].registers["rdi"] & 0xFFFFFFFF
 
 

@@ -24,6 +24,8 @@ class _Report:
     """Seconds, by what they were spent on."""
     steps: tuple[SearchStep, ...] = field(default=(), kw_only=True, compare=False)
     """How a search by runs went."""
+    examined: str = field(default="", kw_only=True)
+    """What was found to agree, as a phrase: "19 tests"."""
     iterations_vary: bool = field(default=False, kw_only=True)
     """Whether runs showed that the number of iterations depends on the input."""
 

@@ -122,11 +122,12 @@ class Ladder:
         outer, self._engine = self._engine, rung.name
         self._tell()
         result: Reached = None
+        examined = ""
         budget = climb.budget if climb.is_alone else rung.part(climb)
         try:
             finding = rung.make(climb).answer(self.question, budget)
             finding = self._about_all_code(finding)
-            said = self._note(finding, climb)
+            said, examined = self._note(finding, climb), finding.examined
             if climb.is_alone or isinstance(finding, Found) or not rung.only_differences:
                 result = self._result(rung.name, finding)
         except Unsupported as reason:
@@ -142,7 +143,7 @@ class Ladder:
         else:
             climb.ran_out.discard(rung.choice)
         self._engine = outer
-        self.tried.append(Tried(rung.name, said, time.perf_counter() - started))
+        self.tried.append(Tried(rung.name, said, time.perf_counter() - started, examined))
         climb.last_said = said
         if isinstance(result, Verdict):
             self._so_far = result

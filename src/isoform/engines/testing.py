@@ -65,7 +65,14 @@ class Testing:
         tested = run_tests(question, budget, self.thorough, self.own)
         timings = {"test": time.perf_counter() - started}
         finding = _finding(tested, question.options.fuel)
-        return replace(finding, said=tested.sentence(), timings=timings, iterations_vary=tested.iterations_vary)
+        decided = tested.ran - tested.undecided if tested.witness is None and tested.unconfirmed is None else 0
+        return replace(
+            finding,
+            said=tested.sentence(),
+            timings=timings,
+            iterations_vary=tested.iterations_vary,
+            examined=f"{decided} tests" if decided else "",
+        )
 
 
 def _finding(tested: Tested, fuel: int) -> Finding:

@@ -223,7 +223,7 @@ def _is_text(submission: Submission) -> bool:
 
 
 def _answer(verdict: Verdict, question: Question, path_inputs: tuple[Inputs, ...]) -> GradedAnswer:
-    why = verdict.why if isinstance(verdict, Bounded | Unknown) else summary_of(verdict).why
+    why = f"{verdict.why}; {_examined(verdict)}" if isinstance(verdict, Bounded | Unknown) else summary_of(verdict).why
     answer = GradedAnswer(
         Standing(verdict.word),
         why.replace("the target", "the reference").replace("the rewrite", "the submission"),
@@ -236,6 +236,12 @@ def _answer(verdict: Verdict, question: Question, path_inputs: tuple[Inputs, ...
         return answer
     listing = _listing(verdict, Divergence(None, "", ()))
     return replace(answer, not_stopping=_not_stopping(question, path_inputs), listing=listing)
+
+
+def _examined(verdict: Verdict) -> str:
+    """How far a submission was examined that stays open: one that agrees everywhere is probably right."""
+    found = {tried.engine: tried.examined for tried in verdict.tried if tried.examined}
+    return f"no difference in {', '.join(found.values())}" if found else "no run of both was compared"
 
 
 def _with_witness(answer: GradedAnswer, verdict: Different, question: Question) -> GradedAnswer:

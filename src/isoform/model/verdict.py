@@ -106,6 +106,8 @@ class Tried:
     engine: str
     said: str
     seconds: float
+    examined: str = ""
+    """What it found to agree, as a phrase."""
 
 
 @dataclass(frozen=True)

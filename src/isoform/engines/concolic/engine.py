@@ -25,6 +25,7 @@ class Concolic:
             assumptions=search.encoding.assumptions,
             timings={"solver": search.solver_seconds},
             steps=tuple(search.rows),
+            examined=f"{search.counts.compared} runs along different paths" if search.counts.compared else "",
         )
 
     def _as_said(self, finding: Finding, search: Search) -> Finding:

@@ -29,6 +29,8 @@ LONG_FUEL_STEPS, MOST_VISITS = 1_000_000, 100_000
 """Steps and stations of one side in such a test: half a second."""
 MANY_STRETCH, MANY_TESTS = 2400, 48
 """If no proof was found: inputs so many times as large, up to 100,000, and so many tests. Counters of 16 bits wrap."""
+MANY_ITERATIONS, MANY_OF_ONE_TESTS = 100_000, 8
+"""Before them: so many tests for each number among the arguments, with up to so much for that one alone."""
 MANY_STEPS, MANY_SECONDS, MANY_SHARE = 16_000_000, 2.0, 0.25
 """Steps of all such tests, seconds of processor time, and the largest share of the remaining budget."""
 ITERATIONS_IN_WINDOW, LONGEST_HALF_WINDOW = 4, 48

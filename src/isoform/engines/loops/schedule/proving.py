@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from isoform.borders.question import Question
 from isoform.engines.finding import Failed, Found, Proved
 from isoform.engines.grounds import Grounds
-from isoform.engines.loops.observe.many import differing_after_many_iterations
+from isoform.engines.loops.observe.many import after_many_iterations
 from isoform.engines.loops.observe.stations import heads
 from isoform.engines.loops.observe.tests import GatheredTraces, gather
 from isoform.engines.loops.observe.untaken import untaken
@@ -51,6 +51,8 @@ class Proving:
     timings: dict[str, float] = field(default_factory=dict)
     _late: Found | None = None
     """A difference that shows only after very many iterations, as where a narrow counter wraps."""
+    _examined: str = ""
+    """In how many long runs the two agree."""
     _has_run_long: bool = False
     """Whether such a difference was looked for."""
 
@@ -94,7 +96,7 @@ class Proving:
             return _proved(slices.shown, len(gathered.inputs) + len(gathered.long))
         if not slices.is_settled:
             self._run_long()
-        return self._late or self._failed(gathered, slices)
+        return self._late or replace(self._failed(gathered, slices), examined=self._examined)
 
     def _settles_elsewhere(self) -> bool:
         """Whether another engine has the answer, or very long runs have."""
@@ -109,8 +111,9 @@ class Proving:
         self._has_run_long = True
         self.question.options.progress("looking for a difference after many iterations")
         question = _with_long_runs(self.question)
-        inputs = differing_after_many_iterations(question, self.budget)
-        result = confirm(question, inputs, self.budget) if inputs is not None else None
+        runs = after_many_iterations(question, self.budget)
+        self._examined = runs.examined
+        result = confirm(question, runs.differing, self.budget) if runs.differing is not None else None
         self._late = _found(result) if isinstance(result, Witness) else None
 
     def _failed(self, gathered: GatheredTraces, slices: TimeSlices) -> Failed:
