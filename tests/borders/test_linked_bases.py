@@ -120,3 +120,13 @@ def test_a_run_past_an_object_shows_no_difference(tmp_path: Path, flags: tuple[s
         subprocess.run([*command, "-o", str(paths[-1])], check=True)
     assert not isinstance(asked(paths[0], paths[1], 3), Different)
     assert isinstance(asked(paths[0], paths[2]), Different)
+
+
+@pytest.mark.parametrize("address", ["long at = (long)h;", 'long at; __asm__("movabs $h, %0" : "=r"(at));'])
+def test_where_a_function_of_one_file_is_decides_nothing(tmp_path: Path, address: str) -> None:
+    """Neither in a slot of the global offset table nor in code that a loader fills."""
+    text = "long h(long x) { return 3 * x; } unsigned long f(void) { %s return (unsigned long)at >> 31; }"
+    left = built(tmp_path, "left", text % address, "-O1", "-Wl,-z,notext")
+    for number in (0, 1):
+        right = built(tmp_path, f"right{number}", f"unsigned long f(void) {{ return {number}; }}", "-O1")
+        assert not isinstance(asked(left, right), Equivalent)

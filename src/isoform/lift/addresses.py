@@ -29,6 +29,10 @@ def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Ins
         if place in image.linked_fields:
             other = machine.decode(_changed(code, place - instruction.address, image.byte_order), instruction.address)
             ops = tuple(_replaced(ops, other.ops, image.linked_fields[place]))
+    for place in range(instruction.address, instruction.next_address - _FIELD_BYTES + 1) if image.is_linked else ():
+        if place in image.linked_words:  # a loader fills it, too
+            other = machine.decode(_changed(code, place - instruction.address, image.byte_order), instruction.address)
+            ops = tuple(_replaced(ops, other.ops, image.linked_words[place]))
     if image.moved or image.spans:
         ops = tuple(_relative(machine, image, code, replace(instruction, ops=ops)))
     return replace(instruction, ops=ops)

@@ -67,7 +67,7 @@ class Moves:
                 yield self._function(name, symbol.value)
             elif not self._file.fixed:
                 yield self._object(name, symbol)
-        if self._file.fixed:
+        if common or self._file.fixed:
             yield from self._own_functions(common)
 
     def _copies(self) -> Iterator[Move]:
@@ -110,8 +110,8 @@ class Moves:
         return start, start + high - low, shared
 
     def _own_functions(self, common: Set[str]) -> Iterator[Move]:
-        """Entries of functions that only this program at fixed addresses has. The other side may have another function
-        at the same address, so each gets an address that is private to this side."""
+        """Entries of functions that only this file has. Each gets an address that is private to this side, and of which
+        nothing is known: in a program at fixed addresses the other side may have another function at the same one."""
         shared = {symbol.value for name, symbol in self._names.shareable.items() if name in common}
         own = {s.value: s.name for s in self._names.defined if self._names.is_function(s)}
         for value in sorted(own.keys() - shared):
