@@ -8,7 +8,6 @@ share them freely.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
@@ -36,6 +35,8 @@ class Stored:
     address: Term
     value: Term
     size: int
+    parameter: int | None = None
+    """The parameter that the address is computed from, if that is known and matters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,24 +60,18 @@ class Promised:
     """Positions of parameters."""
     used: Callable[[int], None]
     """Told which promise is made use of."""
-    bases: dict[Term, int | None] = field(default_factory=dict)
-    """By the base of an address (without the added constant): the parameter that it is computed from; None: several."""
+    current: int | None = None
+    """The parameter that the address of the access at hand is computed from. None: it is not known, or what is read is
+    no access of the code."""
 
-    def note(self, base: Term, parameter: int) -> None:
-        known = self.bases.setdefault(base, parameter)
-        self.bases[base] = parameter if known == parameter else None
-
-    def keeps_apart(self, one: Term | None, other: Term | None) -> bool:
-        if one is None or other is None:
+    def keeps_apart(self, stored: int | None) -> bool:
+        """Whether the access at hand does not overlap a store through another parameter."""
+        if stored is None or self.current is None or stored == self.current:
             return False
-        found = {self.bases.get(one), self.bases.get(other)}
-        said = found & self.restricted
-        if len(found) < 2 or None in found or not said:
-            return False
+        said = self.restricted & {stored, self.current}
         for position in said:
-            if position is not None:
-                self.used(position)
-        return True
+            self.used(position)
+        return bool(said)
 
 
 class Chain:
@@ -93,7 +88,8 @@ class Chain:
         self.promised: Promised | None = None
         self._of_reserved: dict[tuple[Term, Term], bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
-        self._loads: dict[tuple[int, Term, int], tuple[Node, Term]] = {}
+        self._loads: dict[tuple[int, Term, int, int | None], tuple[Node, Term]] = {}
+        """By node, address, size, and the parameter that the address is computed from."""
 
     # -- bytes and words ------------------------------------------------------------------------
 
@@ -119,13 +115,9 @@ class Chain:
 
     # -- stores and joins -----------------------------------------------------------------------
 
-    def note_parameter(self, address: Term, parameter: int) -> None:
-        """An access is about to be made at an address that is computed from a parameter, or an object."""
-        if self.promised is not None:
-            for place in (address, self._address(address)):
-                base, _ = self.terms.split_sum(place)
-                if base is not None:
-                    self.promised.note(base, parameter)
+    @property
+    def _parameter(self) -> int | None:
+        return self.promised.current if self.promised is not None else None
 
     def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
         grain = self._grain(size)
@@ -153,9 +145,9 @@ class Chain:
             self._look_further(node, address, size)
         if isinstance(node, Stored) and node.address == address and node.size == size:
             node = node.before  # wholly overwritten
-        node = Stored(node, address, value, size)
+        node = Stored(node, address, value, size, self._parameter)
         for later in reversed(above):
-            node = Stored(node, later.address, later.value, later.size)
+            node = Stored(node, later.address, later.value, later.size, later.parameter)
         return node
 
     def _is_below(self, node: Stored, address: Term, size: int) -> bool:
@@ -175,7 +167,7 @@ class Chain:
                 kept.append(node)
             node = node.before
         for later in reversed(kept):
-            node = Stored(node, later.address, later.value, later.size)
+            node = Stored(node, later.address, later.value, later.size, later.parameter)
         return node
 
     def _comes_first(self, node: Stored, address: Term) -> bool:
@@ -199,12 +191,13 @@ class Chain:
             return self.join_bytes(parts)
         address = self._address(address)
         node = self._skip(node, address, size)
-        found = self._loads.get((id(node), address, size))
+        found = self._loads.get((id(node), address, size, self._parameter))
         return found[1] if found is not None else self._load_through_joins(node, address, size)
 
     def _load_through_joins(self, node: Node, address: Term, size: int) -> Term:
         """Load from the joined nodes, then choose. Joins are nested as deeply as code has branches, so this does not
         recurse."""
+        own = self._parameter
         pending: list[tuple[Node, int]] = [(node, 0)]
         while pending:
             top, depth = pending[-1]
@@ -213,19 +206,19 @@ class Chain:
             joined = (
                 [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
             )
-            missing = [n for n in joined if (id(n), address, size) not in self._loads]
+            missing = [n for n in joined if (id(n), address, size, own) not in self._loads]
             if missing:
                 pending += [(n, depth + 1) for n in missing]
                 continue
             pending.pop()
-            if (id(top), address, size) in self._loads:
+            if (id(top), address, size, own) in self._loads:
                 continue
             if isinstance(top, Joined):
-                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size][1] for n in joined))
+                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size, own][1] for n in joined))
             else:
                 value = self._load(top, address, size)
-            self._loads[id(top), address, size] = (top, value)
-        return self._loads[id(node), address, size][1]
+            self._loads[id(top), address, size, own] = (top, value)
+        return self._loads[id(node), address, size, own][1]
 
     def is_stored(self, node: Node, address: Term, size: int) -> bool:
         """Whether a load would get only bytes of this store."""
@@ -277,10 +270,8 @@ class Chain:
         distance = self._distance(node, address, size)
         if distance is None and self._is_reserved_from((node.address, node.size), (address, size)):
             return True
-        if distance is None and self.promised is not None:
-            bases = [self.terms.split_sum(place)[0] for place in (node.address, address)]
-            if self.promised.keeps_apart(*bases):
-                return True
+        if distance is None and self.promised is not None and self.promised.keeps_apart(node.parameter):
+            return True
         if distance is None:
             return self._context is not None and self._context.are_apart((node.address, node.size), (address, size))
         return node.size <= distance <= (1 << self.address_width) - size

@@ -92,6 +92,7 @@ class Execution:
             step(state, temps, op)
         else:
             self._step_with(self._value, op, state, temps)
+        scope.end_access()
         return kind is not Kind.STORE or bool(state.condition != self._terms.false)
 
     def _step_with(self, value: ValueRule, op: MicroOp, state: State, temps: Temps) -> None:

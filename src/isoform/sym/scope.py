@@ -54,9 +54,15 @@ class Scope:
     def note_access(self, state: State, address: Term, size: int, is_store: bool) -> None:
         """The micro-op loads or stores. After an outside call, which may not return, it may not be executed at all."""
         base = self._bases.get((self.block.id, self.number))
+        if self.side.heap.promised is not None:
+            self.side.heap.promised.current = base
         if base is not None and self.side.before_calls is None:
-            self.side.heap.note_parameter(address, base)
             self.side.based_accesses.append(BasedAccess(base, is_store, state.condition, address, size))
+
+    def end_access(self) -> None:
+        """What is read from now on is no access of the micro-op."""
+        if self.side.heap.promised is not None:
+            self.side.heap.promised.current = None
 
     def gap(self, kind: GapKind, condition: Term, why: str) -> None:
         self.summary.gaps.append(Gap(kind, condition, why))
