@@ -50,7 +50,7 @@ class Structure:
         term = feature.of_state(state)
         if state.side.mentions_stack(term) and not _is_on_stack(node, feature):
             raise Unsupported(f"{feature.text(self._machine)} is an address of the stack frame, and a loop moves it")
-        if not _is_written_out(node, feature):
+        if not _is_written_out(node, feature) and not _is_at_entry(node, feature):
             state.side.refuse_open(term)
         if self._is_own_address(state.side, term) and not _is_written_out(node, feature):
             raise Unsupported(
@@ -96,10 +96,16 @@ def _is_on_stack(node: KnownCut, feature: Feature) -> bool:
     return isinstance(fact, OnStack)
 
 
+def _is_at_entry(node: KnownCut, feature: Feature) -> bool:
+    """Whether the cut's state expresses a feature as what an input holds at entry."""
+    fact = node.invariant.definitions.get(feature, (None, None))[0]
+    return not feature.tag or (isinstance(fact, Same) and _is_at_entry(node, fact.right))
+
+
 def _is_written_out(node: KnownCut, feature: Feature) -> bool:
     """Whether the cut's state expresses a feature with all its constants."""
-    if isinstance(feature, ObjectStart) or not feature.tag:
-        return True  # an address, or what an input holds at entry
+    if isinstance(feature, ObjectStart):
+        return True
     fact = node.invariant.definitions.get(feature, (None, None))[0]
     if isinstance(fact, Same):
         return _is_written_out(node, fact.right)
