@@ -7,6 +7,7 @@ that are nothing but padding.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -121,16 +122,15 @@ class _Structures:
         address, size = store
         return all(self.offset(byte) in self.kind.room for byte in range(address, address + size))
 
-    def is_completed_by(self, store: Store, stores: frozenset[Store]) -> bool:
-        """Whether the stores write all of a structure, and would not without this one: then it is part of a copy."""
+    def is_completed_by(self, store: Store, written: Counter[int]) -> bool:
+        """Whether the stores of a side write all of a structure, and would not without this one: then it is part of a
+        copy. `written` says how many of them, this one included, write each byte."""
         offset = self.offset(store[0])
         if offset is None:
             return False
-        first = store[0] - offset
-        whole = set(range(first, first + self.kind.size))
-        others = (range(address, address + size) for address, size in stores - {store})
-        missing = whole.difference(*others)
-        return bool(missing) and missing <= set(range(store[0], sum(store)))
+        first, own = store[0] - offset, range(store[0], sum(store))
+        missing = [byte for byte in range(first, first + self.kind.size) if written[byte] == (byte in own)]
+        return bool(missing) and all(byte in own for byte in missing)
 
     def is_padding(self, byte: int) -> bool:
         offset = self.offset(byte)
@@ -168,6 +168,7 @@ def _unread(
     contract: Contract, inputs: Inputs, stores: Sequence[frozenset[Store]], at_entry: ReadByte
 ) -> Iterator[int]:
     stored = frozenset().union(*stores)
+    written = [Counter(byte for address, size in side for byte in range(address, address + size)) for side in stores]
     for there in _structures(contract, inputs, at_entry):
         found = {
             (address, size): [there.is_padding(byte) for byte in range(address, address + size)]
@@ -177,7 +178,7 @@ def _unread(
             byte
             for store in stored
             if not there.is_own and not there.is_in_room(store) and _is_meant(store, found)
-            if not all(there.is_completed_by(store, side) for side in stores if store in side)
+            if not all(there.is_completed_by(store, written[n]) for n, side in enumerate(stores) if store in side)
             for byte in range(store[0], sum(store))
         }
         for (address, _), padding in found.items():
