@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from isoform.engines.inputs import BUFFERS
 from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge, Stop
 from isoform.engines.loops.prove.cases import Cases
-from isoform.engines.loops.prove.model import stations_passed
+from isoform.engines.loops.prove.model import inputs_with, stations_passed
 from isoform.engines.loops.prove.node import Pass
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import at, model_in_words
-from isoform.engines.loops.tuning import MODEL_SECONDS, MOST_LENGTHENED, QUICK_SECONDS, SMALL_NUMBER, STRAINED_SHARE
-from isoform.engines.model import values_at_entry
+from isoform.engines.loops.tuning import MODEL_SECONDS, MOST_LENGTHENED, STRAINED_SHARE
 from isoform.model.budget import Budget
-from isoform.model.contract import Argument
 from isoform.model.outcome import Inputs
-from isoform.model.signature import TypeKind
 from isoform.smt.solver import Answer
 from isoform.smt.terms import Term
-from isoform.sym.entry import argument_term
 
 
 class Coverage:
@@ -152,24 +147,6 @@ class Coverage:
         return True
 
     def _inputs(self, cut: Cut, followed: Pass) -> Inputs | None:
-        """Inputs on which the two may leave the horizon from a cut; small ones, if there are any. The model is only a
-        state at a cut: such inputs may never reach it."""
-        simulation, terms = self._simulation, self._terms
-        uncovered = simulation.claims.uncovered(cut, followed)
-        small = terms.all_of([self._is_small(argument) for argument in simulation.setting.question.contract.arguments])
-        answer = self._cases.ask(followed.assumed, terms.conj(uncovered, small), QUICK_SECONDS)
-        if answer is not Answer.SAT:
-            answer = self._cases.ask(followed.assumed, uncovered, QUICK_SECONDS)
-        if answer is not Answer.SAT:
-            return None
-        registers, memory = values_at_entry(simulation.setting.question, followed.segments[0].side, self._solver)
-        return Inputs(registers, memory)
-
-    def _is_small(self, argument: Argument) -> Term:
-        terms = self._terms
-        value = argument_term(self._simulation.setting.entry, argument)
-        width = terms.width(value)
-        low, count = (BUFFERS, 1 << 16) if argument.type.kind is TypeKind.POINTER else (0, SMALL_NUMBER)
-        if argument.type.is_float or count >> width:
-            return terms.true
-        return terms.ult(terms.sub(value, terms.bv(low, width)), terms.bv(count, width))
+        """Inputs on which the two may leave the horizon from a cut. The model is only a state at a cut: such inputs may
+        never reach it."""
+        return inputs_with(self._simulation, self._cases, followed, self._simulation.claims.uncovered(cut, followed))

@@ -10,12 +10,14 @@ from isoform.engines.loops.align.cuts import END, ENTRY, Cut, Edge
 from isoform.engines.loops.prove.case import Bad
 from isoform.engines.loops.prove.cases import Cases
 from isoform.engines.loops.prove.claims import STATE_AT
+from isoform.engines.loops.prove.model import inputs_with
 from isoform.engines.loops.prove.node import Horizon, Pass
 from isoform.engines.loops.prove.questions import Refutation
 from isoform.engines.loops.prove.rank import Decrease, RankingSearch
 from isoform.engines.loops.prove.result import MORE_TIME, NotShownError, Shown
 from isoform.engines.loops.prove.simulation import Simulation
 from isoform.engines.loops.prove.words import FeatureNames, at, model_in_words
+from isoform.model.outcome import Inputs
 from isoform.model.verdict import Obligation
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer
@@ -92,10 +94,15 @@ class Recording:
         if answer is Answer.SAT:
             followed = self._simulation.passes.followed(cut)
             with_what = model_in_words(self._simulation, self._cases.solver, cut, followed)
-            raise NotShownError(f"it does not follow that {shows}, as with {with_what}")
+            why = f"it does not follow that {shows}, as with {with_what}"
+            raise NotShownError(why, inputs=self._inputs(followed, under, bad) if cut == ENTRY else None)
         if answer is Answer.UNKNOWN:
             raise NotShownError(f"it was not decided in time whether {shows}", MORE_TIME)
         self._record(shown, name, shows, where, self._cases.proofs, self._cases.seconds)
+
+    def _inputs(self, followed: Pass, under: Term, bad: Bad) -> Inputs | None:
+        """The inputs of a model at the entry: nothing is between them and the end, so that both may really differ."""
+        return inputs_with(self._simulation, self._cases, followed, self._terms.conj(under, bad(followed)))
 
     def _record(
         self, shown: Shown, name: str, shows: str, where: str, proofs: Sequence[Refutation], seconds: float = 0.0
