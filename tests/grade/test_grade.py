@@ -51,7 +51,7 @@ def test_an_infinite_loop_is_never_called_right_or_wrong(graded: Grades) -> None
     answer = row_of(graded, "infinite_loop").answer
     assert answer.standing in (Standing.BOUNDED, Standing.UNKNOWN)
     assert answer.not_stopping.endswith("10000 steps")
-    assert "; no difference in " in answer.why
+    assert any(said in answer.why for said in ("; no difference in ", "; no run of both was compared"))
 
 
 def test_rows_are_sorted_and_complete(graded: Grades) -> None:
