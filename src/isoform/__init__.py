@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from isoform.model.contract import CallRule as CallRule
     from isoform.model.contract import DataRule as DataRule
     from isoform.model.contract import MemoryRule as MemoryRule
+    from isoform.model.contract import RestrictRule as RestrictRule
     from isoform.model.contract import ReturnAs as ReturnAs
     from isoform.model.contract import TerminationRule as TerminationRule
     from isoform.model.errors import Unsupported as Unsupported
@@ -47,7 +48,16 @@ _HOMES = {
     **dict.fromkeys(("Checker", "compare"), "isoform.api"),
     **dict.fromkeys(("Code", "code"), "isoform.load.code"),
     **dict.fromkeys(
-        ("AbortRule", "BoundsRule", "CallRule", "DataRule", "MemoryRule", "ReturnAs", "TerminationRule"),
+        (
+            "AbortRule",
+            "BoundsRule",
+            "CallRule",
+            "DataRule",
+            "MemoryRule",
+            "RestrictRule",
+            "ReturnAs",
+            "TerminationRule",
+        ),
         "isoform.model.contract",
     ),
     **dict.fromkeys(("Unsupported", "UserError"), "isoform.model.errors"),
@@ -77,6 +87,7 @@ __all__ = [
     "LoadOptions",
     "MemoryRule",
     "Options",
+    "RestrictRule",
     "ReturnAs",
     "RootCause",
     "Strength",
