@@ -28,7 +28,7 @@ PUBLIC = {
     ),
     *("MemoryRule", "Options", "ReturnAs", "Unknown", "Unsupported", "UserError", "Verdict", "Witness"),
     *("code", "compare"),
-    *("Cause", "Explain", "RootCause", "Strength", "TerminationRule"),
+    *("Cause", "Explain", "RestrictRule", "RootCause", "Strength", "TerminationRule"),
 }
 """Scripts depend on these: a name is added here on purpose, and never taken away."""
 
