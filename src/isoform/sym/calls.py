@@ -24,7 +24,7 @@ from isoform.sym.arguments import THROUGH_POINTER, Arguments, Passed, label
 from isoform.sym.chain import Base
 from isoform.sym.choices import only_external
 from isoform.sym.given import NotALocalError
-from isoform.sym.giving import given_away
+from isoform.sym.giving import end_before_call, given_away
 from isoform.sym.jumps import discover, refuse_inside
 from isoform.sym.libc import LIBRARY_MEANING, carry_out
 from isoform.sym.recursion import (
@@ -182,6 +182,8 @@ class Calls:
             except NotALocalError as error:
                 raise Unsupported(f"{refused}: {error}") from error
             passed = replace(passed, arguments=arguments)
+        if state.given and name != SYSTEM_CALL:
+            end_before_call(state)
         self._give_away(name, passed.arguments, state)
         return passed
 

@@ -40,6 +40,8 @@ class GivenLocal:
     scope: _Scope
     address: Term
     """The address that stands for it in memory, the same on both sides."""
+    ended: Term
+    """What stands for its first byte when it no longer exists, the same on both sides."""
 
     @property
     def end(self) -> int:
@@ -72,13 +74,15 @@ class FrameLocals:
         width: int,
         function: Function,
         here: Callable[[], tuple[_Context, int]],
+        steps: Callable[[], Sequence[int]],
         leave_out: Callable[[Term, str], None],
     ) -> None:
-        """`here` is the place in the code that is executed; `leave_out` records inputs about which nothing is
-        claimed."""
+        """`here` is the place in the code that is executed; `steps` are instructions up to there, with no place in
+        between to which other code jumps; `leave_out` records inputs about which nothing is claimed."""
         self._terms = terms
         self._width = width
         self._here = here
+        self._steps = steps
         self.leave_out = leave_out
         self._described: dict[int, list[Local]] = {}
         self._function = function
@@ -140,8 +144,12 @@ class FrameLocals:
 
     def _as_given(self, local: _Placed) -> GivenLocal:
         if local not in self.given:
-            address = self._address(local.name, local.size)
-            self.given[local] = GivenLocal(local.name, local.offset, local.size, local.context, local.scope, address)
+            label = self._label(local.name, local.size)
+            address = self._terms.variable(f"local {label}", self._width)
+            ended = self._terms.variable(f"ended {label}", 8)
+            self.given[local] = GivenLocal(
+                local.name, local.offset, local.size, local.context, local.scope, address, ended
+            )
         return self.given[local]
 
     def is_open(self, local: GivenLocal) -> bool:
@@ -150,10 +158,17 @@ class FrameLocals:
         depth = len(local.context)
         return _is_in(local.scope, address if depth == len(context) else context[depth] - 1)
 
-    def _address(self, name: str, size: int) -> Term:
+    def has_left(self, local: GivenLocal) -> bool:
+        """Whether the code that is executed is outside the block that declares a variable, and was in it just before.
+        Where other code jumps to in between does not count: compilers merge code at the ends of two blocks, and debug
+        information then says of it that it is in one of them."""
+        is_own = local.context == self._here()[0] and local.scope is not None
+        return is_own and not self.is_open(local) and any(_is_in(local.scope, step) for step in self._steps())
+
+    def _label(self, name: str, size: int) -> str:
         """The n-th variable of a name and size on one side is paired with the n-th on the other."""
         number = self._numbers[name, size] = self._numbers.get((name, size), 0) + 1
-        return self._terms.variable(f"local {name} {size} {number}", self._width)
+        return f"{name} {size} {number}"
 
     def _variables(self, body: int | None) -> Iterator[_Placed]:
         """Those of the functions whose code is executed: of a caller, at its call."""

@@ -38,7 +38,16 @@ def enter(state: State, block: BlockId) -> None:
     for local in state.given:
         if block.context[: len(local.context)] != local.context:
             _forget(state, local)
-            state.heap = side.heap.without(state.heap, local.address)
+
+
+def end_before_call(state: State) -> None:
+    """An outside function is called, maybe in the place of a return. Variables below the stack pointer no longer exist:
+    its own frame is there. Nor do those whose block has just been left."""
+    top, described = _stack_top(state), state.side.locals
+    assert described is not None
+    for local in state.given:
+        if (top is not None and local.offset < top) or described.has_left(local):
+            _forget(state, local)
 
 
 def _stack_top(state: State) -> int | None:
@@ -54,6 +63,15 @@ def _forget(state: State, local: GivenLocal) -> None:
     state.given = tuple(other for other in state.given if other != local)
     for start, size in _words(local):
         state.frame.store(start, state.side.undefined(8 * size), size)
+    _end(state, local)
+
+
+def _end(state: State, local: GivenLocal) -> None:
+    """An outside function that has kept the address of a variable that no longer exists finds anything there. Where the
+    variable no longer exists on either side, that counts as the same, as before it was written. Where it still exists
+    on the other side, memory has to differ; one byte is enough for that."""
+    heap = state.side.heap
+    state.heap = heap.store(heap.without(state.heap, local.address), local.address, local.ended, 1)
 
 
 def _words(local: GivenLocal) -> list[tuple[int, int]]:
@@ -63,13 +81,13 @@ def _words(local: GivenLocal) -> list[tuple[int, int]]:
 
 def _take_back(state: State, local: GivenLocal) -> None:
     """Another variable takes the place of one that no longer exists. What is there stays there: compilers merge a
-    variable with one that is copied to it. What outside functions could still find of the old one is what they left."""
+    variable with one that is copied to it."""
     side = state.side
     held = [(at, size, state.side.heap.load(state.heap, _at(side, local, at), size)) for at, size in _words(local)]
     state.given = tuple(other for other in state.given if other != local)
     for start, size, value in held:
         state.frame.store(start, value, size)
-    state.heap = side.heap.without(state.heap, local.address)
+    _end(state, local)
 
 
 def give(state: State, local: GivenLocal) -> None:

@@ -12,6 +12,9 @@ from isoform.sym.side import BasedAccess, Side
 from isoform.sym.state import VALID_MEMORY, State
 from isoform.sym.summary import Fault, Gap, GapKind, Summary
 
+_MOST_BLOCKS_BEFORE = 8
+"""Looked at for what is just behind."""
+
 
 class Scope:
     """One function on one side, what is known about its callees, and the summary as far as it is complete."""
@@ -36,8 +39,20 @@ class Scope:
                 side.width,
                 function,
                 lambda: (self.block.id.context, self._last_address),
+                self._steps_before,
                 lambda condition, why: self.gap(GapKind.UNSUPPORTED, condition, f"{function.name} {why}"),
             )
+
+    def _steps_before(self) -> list[int]:
+        """Instructions up to what is executed, with no place in between to which other code jumps."""
+        block, steps = self.block, [*self.block.steps]
+        for _ in range(_MOST_BLOCKS_BEFORE):
+            before = self.function.predecessors[block.id]
+            if len(before) != 1 or block.id == self.function.entry:
+                break
+            block = self.function.blocks[before[0]]
+            steps += block.steps
+        return steps
 
     @property
     def _last_address(self) -> int:

@@ -61,6 +61,11 @@ static int asked(int k) { int t = k; number(&t); return t; }
 int twice(int k) { return asked(k) + asked(k + 1); }
 int twice_broken(int k) { return asked(k) + asked(k + 1) + 1; }
 
+/* The variables of two calls do not exist during other calls, inlined or not. */
+static int kept(int k) { int t = k; keep(&t); return t; }
+int between(int k) { int r = kept(k); r += work(); r += kept(k + 1); return r + work(); }
+int between_broken(int k) { int r = kept(k); r += work(); r += kept(k + 1); return r; }
+
 /* What comes next is not the same, though no run of a callee that forgets the address shows it. */
 int swapped_1(int x) { int a = x, b = x + 1; numbers(&a, &b); return a - b; }
 int swapped_2(int x) { int a = x, b = x + 1; numbers(&b, &a); return a - b; }
@@ -82,3 +87,10 @@ int sized_1(int x) { char b[8]; return fill(b, 4) + b[0]; }
 int sized_2(int x) { char b[16]; return fill(b, 4) + b[0]; }
 int left_1(int i) { int t[4] = {1, 2, 3, 4}; number(t); return t[i]; }
 int left_2(int i) { int t[4] = {1, 2, 3, 4}; number(t); return t[i]; }
+int gone_1(int x) { int t = x; keep(&t); work(); return 0; }
+static __attribute__((noinline)) void told(int x) { int t = x; keep(&t); }
+int gone_2(int x) { told(x); work(); return 0; }
+int reused_1(int x) { int t = x; keep(&t); int u = 5; number(&u); return 0; }
+int reused_2(int x) { { int t = x; keep(&t); } { int u = 5; number(&u); } return 0; }
+int jumped_1(int x) { int t = x; keep(&t); int r = work(); return r; }
+int jumped_2(int x) { { int t = x; keep(&t); } return work(); }

@@ -63,6 +63,7 @@ _TAGS: Mapping[int, str] = {
     **{0x0F: "DW_TAG_pointer_type", 0x10: "DW_TAG_reference_type", 0x11: "DW_TAG_compile_unit"},
     **{0x13: "DW_TAG_structure_type", 0x15: "DW_TAG_subroutine_type", 0x16: "DW_TAG_typedef"},
     **{0x17: "DW_TAG_union_type", 0x18: "DW_TAG_unspecified_parameters", 0x1C: "DW_TAG_inheritance"},
+    **{0x1D: "DW_TAG_inlined_subroutine"},
     **{0x24: "DW_TAG_base_type", 0x26: "DW_TAG_const_type", 0x2E: "DW_TAG_subprogram", 0x34: "DW_TAG_variable"},
     **{0x35: "DW_TAG_volatile_type", 0x37: "DW_TAG_restrict_type", 0x3B: "DW_TAG_unspecified_type"},
     **{0x3C: "DW_TAG_partial_unit", 0x41: "DW_TAG_type_unit", 0x42: "DW_TAG_rvalue_reference_type"},
