@@ -28,6 +28,13 @@ FUNCTIONS = {
     "half_overwritten": "mov [rsp-8], rdi; mov [rsp-8], edx; mov rax, [rsp-8]; mov al, [rax]; ret",
     "indexed_frame": "mov [rsp-8], rdi; mov [rsp+8*rdx-64], rsi; mov rax, [rsp-8]; mov al, [rax]; ret",
     "masked": "and rdi, -16; mov al, [rdi]; ret",
+    "if_equal": "cmp rdi, rsi; jne 1f; mov al, [rdi]; ret; 1: mov al, [rsi]; ret",
+    "unless_equal": "cmp rdi, rsi; je 1f; mov al, [rdi]; ret; 1: mov al, [rsi]; ret",
+    "if_equal_to_number": "cmp rdi, rdx; jne 1f; mov [rdi], dl; 1: mov al, [rsi]; ret",
+    "equal_in_register": "cmp rdi, rsi; sete al; test al, dl; je 1f; mov al, [rdi]; ret; 1: mov al, [rsi]; ret",
+    "chosen_if_equal": "lea rax, [rsi+8]; cmp rdi, rsi; cmove rsi, rax; mov al, [rsi]; ret",
+    "if_null": "test rdi, rdi; je 1f; mov [rdi], dl; 1: mov al, [rsi]; ret",
+    "if_aligned": "test dil, 15; jne 1f; mov [rdi], dl; 1: mov al, [rsi]; ret",
     "after_call": "push rbx; mov rbx, rdi; call outside; mov al, [rbx]; mov al, [rax]; pop rbx; ret",
 }
 
@@ -54,6 +61,13 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("half_overwritten", [None]),
         ("indexed_frame", [None]),
         ("masked", [None]),
+        ("if_equal", [Q]),
+        ("unless_equal", [P]),
+        ("if_equal_to_number", [Q]),
+        ("equal_in_register", []),
+        ("chosen_if_equal", [None]),
+        ("if_null", [P, Q]),
+        ("if_aligned", [P, Q]),
         ("after_call", [P, None]),
     ],
 )

@@ -4,6 +4,9 @@ flow over its micro-ops.
 A value is followed as a sum: parameters with known factors, and a number. `p + 4·i` is an address computed from `p`; so
 is `q + (p - q)`. Nothing is said of a value that is made of parameters in another way, nor of a pointer that was loaded
 from memory.
+
+Where code has found two addresses equal, a compiler uses either of them for what the source accesses through the other:
+nothing is said of accesses there.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from isoform.lift.function import Block, BlockId, Function, Switch, outside_call
+from isoform.lift.function import Block, BlockId, Branch, Function, Switch, outside_call
 from isoform.lift.thread import is_distance
 from isoform.model.contract import Argument
 from isoform.model.microop import Kind, MicroOp, Space, Var
@@ -22,6 +25,8 @@ _STACK = -1
 """The stack pointer at entry, among the positions of parameters."""
 OBJECT = -2
 """The same for every object that has a name."""
+_EQUALITY = -3
+"""The same for what tells whether two addresses are equal; `constant` is what it is then, if that is known."""
 _BITS = 64
 _MODULUS = 1 << _BITS
 _POINTER_BYTES = 8
@@ -117,9 +122,32 @@ class _Flow:
             before = self._stored, self._given, self._is_lost
             states = self._solved()
         self._notes = {}
-        for block, state in states.items():
-            self._block(self.function.blocks[block], dict(state))
-        return self._notes
+        ends = {b: self._block(self.function.blocks[b], dict(state)) for b, state in states.items()}
+        unequal = self._where_unequal(ends)
+        return {place: base for place, base in self._notes.items() if place[0] in unequal}
+
+    def _where_unequal(self, ends: Mapping[BlockId, _State]) -> set[BlockId]:
+        """The blocks that are reached without having found two addresses equal."""
+        found = {self.function.entry}
+        pending = [self.function.entry]
+        while pending:
+            block = self.function.blocks[pending.pop()]
+            successors = {*block.successors} - self._where_equal(block, ends[block.id])
+            pending += successors - found
+            found |= successors
+        return found
+
+    def _where_equal(self, block: Block, state: _State) -> set[BlockId]:
+        """The successors of a block that are reached, by what it decides there, if two addresses are equal."""
+        decides = block.exit.condition if isinstance(block.exit, Branch) else None
+        if isinstance(block.exit, Switch):
+            decides = block.exit.value
+        told = NUMBER if decides is None else self._read(state, decides)
+        if _EQUALITY not in told.sources:
+            return set()
+        if not isinstance(block.exit, Branch) or told.constant is None:
+            return {*block.successors}
+        return {block.exit.then if told.constant else block.exit.otherwise}
 
     def _solved(self) -> dict[BlockId, _State]:
         states = {self.function.entry: self.start}
@@ -245,16 +273,41 @@ class _Flow:
 
 
 def _computed(op: MicroOp, values: Sequence[Value]) -> Value:
+    is_of_addresses = op.ins[0].size == _POINTER_BYTES
+    if op.kind in (Kind.INT_EQUAL, Kind.INT_NOTEQUAL) and is_of_addresses and _may_be_two(*values):
+        return _equality(op.kind is Kind.INT_EQUAL)
     if op.kind in _COMPARING:
-        return NUMBER
+        return _only_equality(values)
     assert op.out is not None
     if op.out.size == _POINTER_BYTES and all(var.size == _POINTER_BYTES for var in op.ins[:1]):
         found = _linear(op, values)
         if found is not None:
             return found
     if op.kind is Kind.SELECT:
-        return _either(values[1], values[2])
+        return _mixed(values) if _EQUALITY in values[0].sources else _either(values[1], values[2])
+    if op.kind is Kind.BOOL_NEGATE and _EQUALITY in values[0].sources and values[0].constant is not None:
+        return _equality(not values[0].constant)
+    if op.kind is Kind.COPY and op.ins[0].size == op.out.size:
+        return values[0]
     return _mixed(values)
+
+
+def _equality(if_equal: bool) -> Value:
+    return Value(None, frozenset({_EQUALITY}), int(if_equal))
+
+
+def _only_equality(values: Iterable[Value]) -> Value:
+    return _mixed_of(frozenset(s for value in values for s in value.sources if s == _EQUALITY))
+
+
+def _may_be_two(one: Value, other: Value) -> bool:
+    """Whether a comparison may be one of two addresses that are computed from different things. A number that is not
+    known may be an address as well."""
+    distance = _sum([(one, 1), (other, -1)])
+    if len(distance.sources) != 1:
+        return bool(distance.sources)
+    compared = other if distance.factors is None else distance
+    return compared.constant is None
 
 
 def _linear(op: MicroOp, values: Sequence[Value]) -> Value | None:

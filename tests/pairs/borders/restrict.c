@@ -56,3 +56,8 @@ int perhaps_copied(int *restrict p, int *restrict q, int n) { int r = *q; *p = 1
 int kept(int *restrict p, const int *restrict q) { int r = *p; *p = r; return *q; }
 int kept_told(int *restrict p, const int *restrict q) { return p == q ? 9 : *q; }
 int kept_less(int *restrict p, const int *restrict q) { return *q + 1; }
+
+/* Where they are equal, compilers use the variable's address in the place of the parameter. */
+int counted_there(int *restrict p) { if (p == &counter) *p = 7; return *p; }
+int counted_nowhere(int *restrict p) { return *p; }
+int counted_anywhere(int *restrict p) { return *p + 1; }
