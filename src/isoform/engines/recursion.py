@@ -173,12 +173,18 @@ def _replaced(question: Question, side: int, levels: int) -> Iterator[_Attempt]:
         choices = [last, every] if last and len(last) < len(every) else [every]
         for calls in choices:
             made = unfolded(own, other, calls)
-            pair = (made, other) if side == 0 else (other, made)
+            # The target may leave its objects on what only deeper calls of the rewrite are given.
+            pair = (made, other) if side == 0 else (_with_no_bounds(other), made)
             changed = replace(_changed(question, *pair), changed=question.changed | {side})
             which = "last" if len(calls) < len(every) else "all"
             yield _Attempt(changed, Unfolding("replaced", (levels, 0) if side == 0 else (0, levels), side, which))
     except Unsupported:
         return
+
+
+def _with_no_bounds(function: Function) -> Function:
+    """The function, whose proof may not rest on that its accesses are inside objects."""
+    return replace(function, bounds=tuple(bound._replace(is_sure=False) for bound in function.bounds))
 
 
 def _levels(function: Function, levels: int) -> Function:

@@ -62,3 +62,13 @@ int to_zero_positive(int n) { return n < 0 ? n == -2147483647 - 1 ? 0 : -n : n; 
 PLAIN int divided(int n, int d) { return n <= 0 ? 10 / d : divided(n - 1, d) + 1; }
 int divided_loop(int n, int d) { int r = 10 / d; while (n > 0) { r++; n--; } return r; }
 int divided_late(int n, int d) { int r = 0; if (n > 0 && d == 0) return 1; while (n > 0) { r++; n--; } return r + 10 / d; }
+
+/* The loop-free one leaves its table where only deeper calls of the other one lead, and no test leads there. */
+char table[8];
+#define HIGHEST (1ul << 63)
+unsigned long looked_up(unsigned long n) { if (n & HIGHEST) { (void)*(volatile char *)&table[n]; return 5; } return n; }
+PLAIN unsigned long not_looked_up(unsigned long n) {
+    if (n & HIGHEST) return 0;
+    if (n * 0x9e3779b97f4a7c15 == 0x1234567890abcdef) return not_looked_up(n | HIGHEST) - 5 + n;
+    return n - 1 < 99 ? not_looked_up(n - 1) + 1 : n;
+}
