@@ -126,11 +126,26 @@ def _differs(question: Question, inputs: Pair) -> bool:
         _shows_distance(question.contract.of(side), outcome) for side, outcome in enumerate(outcomes)
     ):
         return False
-    if rests_on_bools(question, inputs):
+    if _gives_argument_or_copy(*outcomes) or rests_on_bools(question, inputs):
         return False
     if not differs_aligned(question, inputs):
         return False
     return uses_valid_memory(question, inputs) and _differs_by_signs(question, inputs, outcomes)
+
+
+def _gives_argument_or_copy(left: Outcome, right: Outcome) -> bool:
+    """Whether one side gives the address of an argument on its stack away where the other gives one of a local: both
+    are objects of its own, and one may be a copy of the other."""
+    for calls in zip(left.calls, right.calls, strict=False):
+        for pair in zip(*(call.arguments for call in calls), strict=False):
+            for one, other in (pair, pair[::-1]):
+                if in_frame(one) and STACK_POINTER < other <= STACK_POINTER + _ARGUMENTS_LIMIT:
+                    return True
+    return False
+
+
+_ARGUMENTS_LIMIT = 1 << 12
+"""Bytes of arguments on the stack."""
 
 
 def _rests_on_calls(question: Question, outcomes: tuple[Outcome, Outcome]) -> bool:

@@ -94,3 +94,5 @@ int reused_1(int x) { int t = x; keep(&t); int u = 5; number(&u); return 0; }
 int reused_2(int x) { { int t = x; keep(&t); } { int u = 5; number(&u); } return 0; }
 int jumped_1(int x) { int t = x; keep(&t); int r = work(); return r; }
 int jumped_2(int x) { { int t = x; keep(&t); } return work(); }
+int copied_1(int a, int b, int c, int d, int e, int f, int x) { number(&x); return x; }
+int copied_2(int a, int b, int c, int d, int e, int f, int x) { int y = x; number(&y); return y; }
