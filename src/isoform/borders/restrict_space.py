@@ -9,7 +9,7 @@ instead: where nothing overlaps, no promise is broken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from isoform.borders.question import Question
@@ -20,6 +20,8 @@ from isoform.run.runner import run
 
 _FIRST, _SPACING = 0x40_0000_0000, 0x40_0000_0000
 """The places are so far apart that a 32-bit index does not lead from one to the next."""
+_BANK, _LAST = 0x40 * _SPACING, 0x7F00_0000_0000
+"""Other places for the same pointers, if something is there: up to the end of what programs may use."""
 _OFFSET = 0xFFF
 """Bits of the address that are kept: it remains aligned as it was."""
 _REACH = 1 << 16
@@ -68,7 +70,7 @@ def _apart(question: Question, inputs: Inputs, held: Mapping[int, int], moves: _
     for position in contract.restricted:
         argument = contract.arguments[position]
         before = argument_value(argument, inputs)
-        place = _FIRST + position * _SPACING
+        place = _place(position, [argument_value(a, inputs) for a in contract.arguments if a is not argument])
         start = place + (before & _OFFSET)
         if before <= _OFFSET or before == start:
             continue
@@ -77,6 +79,13 @@ def _apart(question: Question, inputs: Inputs, held: Mapping[int, int], moves: _
         put_argument(contract.machine, argument, start, registers, memory, 0)
         moves[place] = start - before
     return replace(inputs, registers=registers, memory=memory)
+
+
+def _place(position: int, others: Sequence[int]) -> int:
+    """A place for the pointer in this position that no other argument leads to."""
+    places = range(_FIRST + position * _SPACING, _LAST, _BANK)
+    free = (place for place in places if not any(place in _near(other, [place]) for other in others))
+    return next(free, places[0])
 
 
 def _is_kept(target: Outcome, moved: Outcome, moves: _Moves) -> bool:
