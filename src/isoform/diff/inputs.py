@@ -150,7 +150,7 @@ class _Live:
 
 def _needed(op: MicroOp, live: Collection[tuple[Space, int]]) -> int | None:
     """How many of the lowest bytes of its operands an operation needs for those bytes of its result that are used;
-    None: all. (In `lea (%rdi,%rdi), %eax` the upper halves of the sum are not used.)"""
+    None: all. (Of a sum in a half register the upper halves of its summands are not used.)"""
     if op.out is None or op.kind not in (*_FROM_LOW_BYTES, Kind.SUBPIECE):
         return None
     out, first = op.out, op.ins[1].offset if op.kind is Kind.SUBPIECE else 0

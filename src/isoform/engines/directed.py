@@ -34,7 +34,7 @@ MOST_SITES, MOST_NUMBERS = 64, 96
 SHARE_OF_NUMBERS, SHARE_OF_COPIES = 0.8, 0.1
 """How often a changed place gets a number of the code, and how often what another place holds; else any number."""
 FEW = (0, 1, 2, 3, -1)
-"""Numbers that code knows without having them as constants: `test eax, eax`, and cases of a jump table."""
+"""Numbers that code knows without having them as constants: in tests for zero, and cases of a jump table."""
 
 
 @dataclass(frozen=True)

@@ -72,3 +72,10 @@ PLAIN unsigned long not_looked_up(unsigned long n) {
     if (n * 0x9e3779b97f4a7c15 == 0x1234567890abcdef) return not_looked_up(n | HIGHEST) - 5 + n;
     return n - 1 < 99 ? not_looked_up(n - 1) + 1 : n;
 }
+
+/* Results that differ for one number. */
+int below_six(int n) { return n == 6 ? 2 : 0; }
+int truth_but_seven(int n) { return n != 7; }
+int deep_nine(int n) { return n <= 0 ? level : level + n + (n == 9); }
+int left_four(int n) { trace[0] = 1; return n != 4; }
+int to_zero_twelve(int n) { return n < 0 ? 0 - (unsigned)n : n == 12 ? 11 : n; }

@@ -160,6 +160,9 @@ unsigned rabbits_broken(unsigned n) {
 int ninety_one_rewrite(int n) {
     return n > 100 ? n - 10 : 91;
 }
+int ninety_one_closed_broken(int n) {
+    return n > 100 ? n - 10 : 90;
+}
 
 int digits(unsigned n) {
     return n < 10 ? 1 : 1 + digits(n / 10);
