@@ -160,7 +160,10 @@ def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, i
         return side.constant(start + position, size) if position in touched else None
 
     found = table_lookup(terms, data, index, size, side.big_endian, linked)
-    return found if most(terms, condition, index) <= end - start - size else terms.ite(inside, found, rest)
+    # A pointer to a function is called by name or through a pointer, whichever way the code uses it: it stays a choice
+    # with memory in it on both sides.
+    is_inside = not pointers and most(terms, condition, index) <= end - start - size
+    return found if is_inside else terms.ite(inside, found, rest)
 
 
 def _index(side: Side, address: Term, start: int) -> Term:
