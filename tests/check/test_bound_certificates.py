@@ -288,7 +288,7 @@ def twice(index: dict[str, Any]) -> None:
 def test_an_index_that_was_made_up(
     folder: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
-    assert any(problem.startswith(said) for problem in problems(folder, "looked_up", tmp_path, change))
+    assert any(problem.startswith(said) for problem in problems(folder, "dispatched", tmp_path, change))
 
 
 def test_parts_that_were_left_out(folder: Path, tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def rewritten(folder: Path, function: str, place: Path, edit: Callable[[str], st
 def test_inputs_that_contradict_themselves(folder: Path, tmp_path: Path) -> None:
     """Whoever assumes what cannot be shows anything."""
     assumed = "(assert (! (= #b1 #b0) :named frame-a-object-9))\n(check-sat)"
-    said = rewritten(folder, "looked_up", tmp_path, lambda text: text.replace("(check-sat)", assumed))
+    said = rewritten(folder, "dispatched", tmp_path, lambda text: text.replace("(check-sat)", assumed))
     assert said[-1] == "The certificate shows nothing: what is assumed about the inputs contradicts itself."
 
 
