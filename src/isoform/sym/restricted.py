@@ -14,6 +14,7 @@ from itertools import combinations
 
 from isoform.lift.derived import OBJECT
 from isoform.smt.terms import Term
+from isoform.sym.context import disjoint
 from isoform.sym.side import BasedAccess, Side
 
 MOST_RULES = 600
@@ -34,17 +35,13 @@ def restrict_rules(side: Side) -> list[tuple[str, Term]]:
         said = [a.base for a in (one, other) if a.base != OBJECT and a.base in contract.restricted]
         if one.base == other.base or not said or not (one.is_store or other.is_store):
             continue
-        rule = terms.implies(terms.conj(one.condition, other.condition), _disjoint(side, one, other))
+        rule = terms.implies(
+            terms.conj(one.condition, other.condition),
+            disjoint(terms, (one.address, one.size), (other.address, other.size)),
+        )
         if rule != terms.true and len(found) < MOST_RULES:
             found[rule] = None
             used.update(dict.fromkeys(said))
     if found:
         side.world.note_restricted(used)
     return [(f"restrict-{side.tag}-{number}", rule) for number, rule in enumerate(found, 1)]
-
-
-def _disjoint(side: Side, one: BasedAccess, other: BasedAccess) -> Term:
-    terms = side.terms
-    before = terms.ule(terms.bv(other.size, side.width), terms.sub(one.address, other.address))
-    after = terms.ule(terms.bv(one.size, side.width), terms.sub(other.address, one.address))
-    return terms.conj(before, after)
