@@ -35,7 +35,7 @@ from isoform.explain import explain
 from isoform.lift.function import Function
 from isoform.load.open import LoadOptions
 from isoform.model import budget as limits
-from isoform.model.cause import Cause, Place, RootCause, Strength
+from isoform.model.cause import Cause, RootCause, Strength, ValuePlace
 from isoform.model.verdict import Different
 from isoform.report.causes import search_of, sentences_of
 from seededbugs import Bug, bugs, changed, kinds, source
@@ -99,7 +99,7 @@ def _lines(cause: Cause) -> set[int | None]:
     return {place.line for place in (cause.target, cause.rewrite) if place is not None}
 
 
-def _addresses(place: Place) -> set[int]:
+def _addresses(place: ValuePlace) -> set[int]:
     """Of the instruction; of a condition, also of the comparison before it."""
     return {place.address - back for back in range(_LONGEST + 1)} if "; " in place.text else {place.address}
 

@@ -24,13 +24,13 @@ from isoform.check.replay import independent_runner
 from isoform.work.local import LocalWorkers, processors
 from isoform.work.queue import Queue
 from isoform.work.store import Store
-from isoform.work.task import Ending, Limits, Recipe, Task
+from isoform.work.task import Recipe, Task, TaskEnd, TaskLimits
 from isoform.work.workers import Workers
 
 CODE = bytes.fromhex("8d0477c3"), bytes.fromhex("01f68d0437c3")
 """x + 2 * y, and the same in other words."""
 PROTOTYPE = "int f(int x, int y)"
-LIMITS = Limits(30, 1 << 30)
+LIMITS = TaskLimits(30, 1 << 30)
 
 
 def nothing(shared: Any, payload: Any) -> None:
@@ -55,7 +55,7 @@ def rate(workers: Workers, name: str, count: int, where: Path | None) -> float:
         started = time.perf_counter()
         endings = [answer.ending for answer in queue.answers()]
         seconds = time.perf_counter() - started
-    assert endings == [Ending.DONE] * count
+    assert endings == [TaskEnd.DONE] * count
     return count / seconds
 
 

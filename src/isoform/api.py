@@ -28,7 +28,7 @@ from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.limits import DEFAULT_MEMORY, enforced
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.placement import put_argument
-from isoform.model.saved import Asked, saved_from_json
+from isoform.model.saved import SavedQuestion, saved_from_json
 from isoform.model.values import dataclass
 from isoform.model.verdict import Different, Subject, Verdict, Witness
 from isoform.run.compile import compile_function
@@ -234,7 +234,7 @@ def _loading(side: Mapping[str, Any]) -> LoadOptions:
         raise UserError("the question in the file cannot be read; ask it again with `compare --json`") from None
 
 
-def _saved_difference(path: Path) -> tuple[Asked, Inputs]:
+def _saved_difference(path: Path) -> tuple[SavedQuestion, Inputs]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

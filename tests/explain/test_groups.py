@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from isoform.model.cause import Cause, Kind, Place, RootCause, Strength
+from isoform.model.cause import Cause, CauseKind, RootCause, Strength, ValuePlace
 from isoform.model.cause_groups import CauseLabel, grouped, label_of
 from isoform.model.listing import View
 
 EMPTY = View("f", ())
 
 
-def label(kind: Kind, line: int, text: str = "add eax,1") -> CauseLabel:
-    place = Place(0x1000, text, "eax", 1, "/some/where/a.c", line)
+def label(kind: CauseKind, line: int, text: str = "add eax,1") -> CauseLabel:
+    place = ValuePlace(0x1000, text, "eax", 1, "/some/where/a.c", line)
     found = label_of(RootCause(Strength.ALL_INPUTS, (Cause(place, place, kind),), 0.1), EMPTY, f"line {line}")
     assert found is not None
     return found
@@ -18,10 +18,10 @@ def label(kind: Kind, line: int, text: str = "add eax,1") -> CauseLabel:
 
 def test_the_same_kind_at_the_same_place_is_one_group() -> None:
     labels = {
-        "ann": label(Kind.CONSTANT, 3),
-        "bob": label(Kind.COMPARISON, 3),
-        "cyd": label(Kind.CONSTANT, 3, "add eax,7"),
-        "dan": label(Kind.CONSTANT, 4),
+        "ann": label(CauseKind.CONSTANT, 3),
+        "bob": label(CauseKind.COMPARISON, 3),
+        "cyd": label(CauseKind.CONSTANT, 3, "add eax,7"),
+        "dan": label(CauseKind.CONSTANT, 4),
         "eve": None,
     }
     groups = grouped(labels.items())

@@ -15,7 +15,7 @@ import pytest
 from built import build
 
 from isoform.load.inside import content_of, located
-from isoform.load.members import Member, members_of
+from isoform.load.members import ArchiveMember, members_of
 from isoform.load.open import LoadOptions, library_bytes, open_libraries, open_one, open_pair
 from isoform.model.errors import UserError
 
@@ -78,14 +78,14 @@ def test_long_and_repeated_names(tmp_path: Path, objects: list[bytes]) -> None:
     found = dict(members(path))
     assert list(found) == ["a_name_of_more_than_sixteen_letters.o", "another_long_name.o", "a.o", "a.o#2"]
     assert list(found.values()) == [objects[0], objects[1], objects[0], objects[1]]
-    assert content_of(Member(path, ("a.o#2",))) == objects[1]
+    assert content_of(ArchiveMember(path, ("a.o#2",))) == objects[1]
 
 
 def test_a_member_is_named_or_found(library: Path) -> None:
-    assert located(library, "first.o:twice", None) == (Member(library, ("first.o",)), "twice")
-    assert located(library, "first.o", "twice") == (Member(library, ("first.o",)), "twice")
-    assert located(library, "thrice", None) == (Member(library, ("second.o",)), "thrice")
-    assert located(library, None, "thrice") == (Member(library, ("second.o",)), "thrice")
+    assert located(library, "first.o:twice", None) == (ArchiveMember(library, ("first.o",)), "twice")
+    assert located(library, "first.o", "twice") == (ArchiveMember(library, ("first.o",)), "twice")
+    assert located(library, "thrice", None) == (ArchiveMember(library, ("second.o",)), "thrice")
+    assert located(library, None, "thrice") == (ArchiveMember(library, ("second.o",)), "thrice")
     loaded = open_one(f"{library}:first.o:hidden")
     assert (loaded.symbol.name, loaded.display_path) == ("hidden", f"{library}:first.o")
     assert str(open_one(f"{library}:twice").image.signatures["twice"]) == "int twice(int x)"
@@ -119,7 +119,7 @@ def test_packages(
     nested = open_one(f"{path}:usr/lib/libx.a:second.o:thrice")
     assert (nested.symbol.name, nested.display_path) == ("thrice", f"{path}:usr/lib/libx.a:second.o")
     assert open_one(f"{path}:libx.a:thrice").display_path == nested.display_path
-    assert content_of(Member(path, ("usr/lib/libx.a", "second.o"))) == objects[1]
+    assert content_of(ArchiveMember(path, ("usr/lib/libx.a", "second.o"))) == objects[1]
 
 
 def test_zstd_is_read_or_refused_in_one_sentence(tmp_path: Path, objects: list[bytes]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from isoform.model.cause import Cause, Kind, Place, RootCause, Strength
+from isoform.model.cause import Cause, CauseKind, RootCause, Strength, ValuePlace
 from isoform.report.causes import sentences_of
 
-CALL = Place(0x1000, "call log", "the call", 0, "a.c", 3)
-ADD = Place(0x1010, "add eax,5", "the constant", 5, "a.c", 4)
-OTHER = Place(0x2010, "add eax,6", "the constant", 6, "b.c", 4)
+CALL = ValuePlace(0x1000, "call log", "the call", 0, "a.c", 3)
+ADD = ValuePlace(0x1010, "add eax,5", "the constant", 5, "a.c", 4)
+OTHER = ValuePlace(0x2010, "add eax,6", "the constant", 6, "b.c", 4)
 
 
 def said(*causes: Cause) -> list[str]:
@@ -15,8 +15,8 @@ def said(*causes: Cause) -> list[str]:
 
 
 def test_a_call_that_is_left_out_is_said_to_be() -> None:
-    missing = Cause(CALL, None, Kind.MISSING_CALL, is_left_out=True)
-    constant = Cause(ADD, OTHER, Kind.CONSTANT)
+    missing = Cause(CALL, None, CauseKind.MISSING_CALL, is_left_out=True)
+    constant = Cause(ADD, OTHER, CauseKind.CONSTANT)
     (alone,) = said(missing)
     assert alone == (
         "the target's call `call log` (a.c:3) has no counterpart in the rewrite: without it the two are equivalent for "
@@ -32,6 +32,6 @@ def test_a_call_that_is_left_out_is_said_to_be() -> None:
 
 
 def test_two_calls_that_are_left_out() -> None:
-    moved = Cause(CALL, CALL, Kind.ORDER, is_left_out=True)
+    moved = Cause(CALL, CALL, CauseKind.ORDER, is_left_out=True)
     assert said(moved)[0].endswith("without these two calls the two are equivalent for every input (all-inputs).")
-    assert said(moved, Cause(ADD, OTHER, Kind.CONSTANT))[1].endswith("; both calls are left out")
+    assert said(moved, Cause(ADD, OTHER, CauseKind.CONSTANT))[1].endswith("; both calls are left out")

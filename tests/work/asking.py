@@ -19,9 +19,9 @@ from isoform.model.errors import UserError
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue, Rules
 from isoform.work.store import Store
-from isoform.work.task import Ending
+from isoform.work.task import TaskEnd
 
-RULES = Rules(is_kept=lambda answer: answer.ending is Ending.DONE)
+RULES = Rules(is_kept=lambda answer: answer.ending is TaskEnd.DONE)
 
 
 def main(where: str, log: str, count: int, jobs: int) -> int:

@@ -9,9 +9,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from isoform.work.task import Keyed, Limits, Task, content_key
+from isoform.work.task import Keyed, Task, TaskLimits, content_key
 
-LIMITS = Limits(seconds=10, memory=256 << 20)
+LIMITS = TaskLimits(seconds=10, memory=256 << 20)
 
 
 def task(name: str, payload: Any = None, **more: Any) -> Task:

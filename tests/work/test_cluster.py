@@ -21,7 +21,7 @@ from isoform.work.cluster import ClusterWorkers
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue
 from isoform.work.store import Store
-from isoform.work.task import Answer, Ending, Limits, Origin, Recipe, Task, content_key
+from isoform.work.task import Recipe, ResultOrigin, Task, TaskEnd, TaskLimits, TaskResult, content_key
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, while workers are killed
@@ -44,7 +44,9 @@ def cluster() -> Iterator[Any]:
         yield made
 
 
-def answered(cluster: Any, tasks: list[Task], shared: Recipe | None = None, store: Store | None = None) -> list[Answer]:
+def answered(
+    cluster: Any, tasks: list[Task], shared: Recipe | None = None, store: Store | None = None
+) -> list[TaskResult]:
     with Queue(ClusterWorkers(cluster.scheduler_address, shared), store) as queue:
         queue.add_all(tasks)
         return list(queue.answers())
@@ -57,8 +59,8 @@ def test_the_same_answers_as_on_one_machine(cluster: Any) -> None:
         task("die", "kill"),
         task("die", "exit"),
         task("kill_the_worker"),
-        task("spin", limits=Limits(0.5, 64 << 20)),
-        task("hoard", limits=Limits(20, 128 << 20)),
+        task("spin", limits=TaskLimits(0.5, 64 << 20)),
+        task("hoard", limits=TaskLimits(20, 128 << 20)),
     ]
     there = answered(cluster, tasks, Recipe("questions:forty"))
     with Queue(LocalWorkers(2, 40)) as queue:
@@ -76,8 +78,8 @@ def test_answers_are_kept(cluster: Any, tmp_path: Path) -> None:
     with Store(tmp_path / "s") as store:
         first = answered(cluster, tasks, store=store)
         second = answered(cluster, tasks[:20], store=store)
-    assert {a.origin for a in first} == {Origin.ASKED}
-    assert {a.origin for a in second} == {Origin.KEPT}
+    assert {a.origin for a in first} == {ResultOrigin.ASKED}
+    assert {a.origin for a in second} == {ResultOrigin.KEPT}
     assert len(Path(log).read_text().split()) == 21
     (parity,) = [answer for answer in first if answer.found]
     assert (parity.key, parity.found, parity.result) == (content_key(["parity", 1]), {"number": 3}, "odd")
@@ -97,7 +99,7 @@ def test_questions_of_a_lost_worker_are_asked_again(cluster: Any, tmp_path: Path
                 killed.append(nanny.pid)
     assert len(killed) == 2
     assert sorted(answer.task.payload[1] for answer in answers) == list(range(100))
-    assert {answer.ending for answer in answers} == {Ending.DONE}
+    assert {answer.ending for answer in answers} == {TaskEnd.DONE}
 
 
 @pytest.mark.parametrize("allowed", [0, pytest.param(1, marks=pytest.mark.long)])
@@ -109,8 +111,8 @@ def test_a_question_that_kills_the_worker_of_dask_twice(allowed: int) -> None:
         answers = answered(
             cluster, [task("double", 1), task("kill_the_machine", cost=1.0), task("double", 2, cost=2.0)]
         )
-    died = next(answer for answer in answers if answer.ending is not Ending.DONE)
-    assert (died.ending, died.attempts) == (Ending.DIED, 2)
+    died = next(answer for answer in answers if answer.ending is not TaskEnd.DONE)
+    assert (died.ending, died.attempts) == (TaskEnd.DIED, 2)
     assert died.reason == "its process died twice (its workers were lost (KilledWorker))"
     assert len(answers) == 3
 

@@ -26,7 +26,7 @@ from isoform.work import database as database_module
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue
 from isoform.work.store import Store
-from isoform.work.task import Answer, Ending
+from isoform.work.task import TaskEnd, TaskResult
 
 ASKING = str(Path(__file__).parent / "asking.py")
 COUNT = 150
@@ -103,7 +103,7 @@ def test_workers_and_their_questions_are_killed(tmp_path: Path) -> None:
     moments = random.Random(9)
     log = tmp_path / "log"
     count = COUNT // 2
-    answers: list[Answer] = []
+    answers: list[TaskResult] = []
     kills = 0
     others = set(descendants(os.getpid()))  # a server of other tests
     with Store(tmp_path / "s") as store, Queue(LocalWorkers(2), store) as queue:
@@ -117,9 +117,9 @@ def test_workers_and_their_questions_are_killed(tmp_path: Path) -> None:
                     kills += 1
     assert kills > 5
     assert sorted(answer.task.payload[1] for answer in answers) == list(range(count))
-    assert {answer.ending for answer in answers} <= {Ending.DONE, Ending.DIED}
-    assert all(answer.why == "signal 9" for answer in answers if answer.ending is Ending.DIED)
-    assert [answer.ending for answer in answers].count(Ending.DONE) > count / 2
+    assert {answer.ending for answer in answers} <= {TaskEnd.DONE, TaskEnd.DIED}
+    assert all(answer.why == "signal 9" for answer in answers if answer.ending is TaskEnd.DIED)
+    assert [answer.ending for answer in answers].count(TaskEnd.DONE) > count / 2
 
 
 def started_since(others: set[int]) -> list[int]:

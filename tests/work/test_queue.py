@@ -15,16 +15,16 @@ from questions import task
 from isoform.work.limited import TERMINATED_SECONDS
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Progress, Queue
-from isoform.work.task import Answer, Ending, Limits, Origin, Task
+from isoform.work.task import ResultOrigin, Task, TaskEnd, TaskLimits, TaskResult
 
 
-def answered(tasks: Iterable[Task], jobs: int = 2, shared: object = None) -> list[Answer]:
+def answered(tasks: Iterable[Task], jobs: int = 2, shared: object = None) -> list[TaskResult]:
     with Queue(LocalWorkers(jobs, shared)) as queue:
         queue.add_all(tasks)
         return list(queue.answers())
 
 
-def only(one: Task) -> Answer:
+def only(one: Task) -> TaskResult:
     (answer,) = answered([one])
     return answer
 
@@ -32,7 +32,9 @@ def only(one: Task) -> Answer:
 def test_many_answers() -> None:
     answers = answered(task("double", n) for n in range(40))
     assert sorted(answer.result for answer in answers) == [2 * n for n in range(40)]
-    assert {(answer.ending, answer.origin, answer.attempts) for answer in answers} == {(Ending.DONE, Origin.ASKED, 1)}
+    assert {(answer.ending, answer.origin, answer.attempts) for answer in answers} == {
+        (TaskEnd.DONE, ResultOrigin.ASKED, 1)
+    }
 
 
 def test_what_all_questions_share_is_inherited() -> None:
@@ -52,8 +54,8 @@ def test_order_is_by_priority_then_cost_then_age() -> None:
 @pytest.mark.parametrize(("how", "why"), [("kill", "signal 9"), ("exit", "exit code 3")])
 def test_a_question_that_kills_its_process_twice(how: str, why: str) -> None:
     answers = answered([task("die", how), *(task("double", n) for n in range(5))])
-    (died,) = [answer for answer in answers if answer.ending is not Ending.DONE]
-    assert (died.ending, died.why, died.attempts, died.is_final) == (Ending.DIED, why, 2, False)
+    (died,) = [answer for answer in answers if answer.ending is not TaskEnd.DONE]
+    assert (died.ending, died.why, died.attempts, died.is_final) == (TaskEnd.DIED, why, 2, False)
     assert died.reason == f"its process died twice ({why})"
     assert len(answers) == 6
 
@@ -65,35 +67,35 @@ def test_a_question_that_kills_its_process_once(tmp_path: Path) -> None:
 
 def test_a_question_that_kills_the_worker() -> None:
     answers = answered([task("kill_the_worker"), *(task("double", n) for n in range(5))], jobs=1)
-    assert [answer.ending for answer in answers].count(Ending.DONE) == 5
-    (died,) = [answer for answer in answers if answer.ending is not Ending.DONE]
-    assert (died.ending, died.why) == (Ending.DIED, "signal 9")
+    assert [answer.ending for answer in answers].count(TaskEnd.DONE) == 5
+    (died,) = [answer for answer in answers if answer.ending is not TaskEnd.DONE]
+    assert (died.ending, died.why) == (TaskEnd.DIED, "signal 9")
 
 
 def test_a_bug() -> None:
     answer = only(task("stumble"))
-    assert (answer.ending, answer.why, answer.attempts) == (Ending.BROKE, "ValueError: of our own", 1)
+    assert (answer.ending, answer.why, answer.attempts) == (TaskEnd.BROKE, "ValueError: of our own", 1)
 
 
 def test_a_result_that_is_no_json() -> None:
-    assert only(task("unspeakable")).ending is Ending.BROKE
+    assert only(task("unspeakable")).ending is TaskEnd.BROKE
 
 
 def test_too_much_processor_time() -> None:
-    answer = only(task("spin", limits=Limits(0.5, 64 << 20)))
-    assert (answer.ending, answer.why, answer.attempts) == (Ending.OUT_OF_TIME, "no answer in 0.5 s", 1)
+    answer = only(task("spin", limits=TaskLimits(0.5, 64 << 20)))
+    assert (answer.ending, answer.why, answer.attempts) == (TaskEnd.OUT_OF_TIME, "no answer in 0.5 s", 1)
 
 
 @pytest.mark.parametrize("deaf", [False, True])
 def test_one_that_only_waits(deaf: bool) -> None:
-    answer = only(task("hang", deaf, limits=Limits(0.2, 64 << 20)))
-    assert answer.ending is Ending.OUT_OF_TIME
+    answer = only(task("hang", deaf, limits=TaskLimits(0.2, 64 << 20)))
+    assert answer.ending is TaskEnd.OUT_OF_TIME
     assert answer.seconds < 0.6 + TERMINATED_SECONDS + 5
 
 
 def test_too_much_memory() -> None:
-    answer = only(task("hoard", limits=Limits(20, 128 << 20)))
-    assert (answer.ending, answer.why) == (Ending.OUT_OF_MEMORY, "needs more than 128 MiB of memory")
+    answer = only(task("hoard", limits=TaskLimits(20, 128 << 20)))
+    assert (answer.ending, answer.why) == (TaskEnd.OUT_OF_MEMORY, "needs more than 128 MiB of memory")
 
 
 def test_words_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +105,7 @@ def test_words_go_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_what_a_question_left_behind_is_ended(tmp_path: Path) -> None:
     answer = only(task("leave_a_child", str(tmp_path / "pid")))
-    assert answer.ending is Ending.DIED
+    assert answer.ending is TaskEnd.DIED
     assert answer.seconds < 10
     deadline = time.monotonic() + 20
     while is_running(int((tmp_path / "pid").read_text())):
@@ -156,7 +158,7 @@ def test_the_same_question_is_asked_once(tmp_path: Path) -> None:
         queue.add(task("noted", (log, 3), label="later"))
         answers += queue.answers()
     assert [answer.task.label for answer in answers] == ["0", "1", "2", "later"]
-    assert [answer.origin for answer in answers] == [Origin.ASKED, *[Origin.SHARED] * 3]
+    assert [answer.origin for answer in answers] == [ResultOrigin.ASKED, *[ResultOrigin.SHARED] * 3]
     assert Path(log).read_text() == "3\n"
 
 

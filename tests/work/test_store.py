@@ -24,12 +24,12 @@ from isoform.work.database import Database
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue, Rules
 from isoform.work.store import Claim, Store
-from isoform.work.task import Answer, Ending, Origin, Task
+from isoform.work.task import ResultOrigin, Task, TaskEnd, TaskResult
 
 
-def answer(number: int, result: object = None, is_final: bool = True, effort: float = 1.0) -> Answer:
+def answer(number: int, result: object = None, is_final: bool = True, effort: float = 1.0) -> TaskResult:
     asked = task("double", number, effort=effort, label=f"number {number}")
-    return Answer(asked, asked.key, Ending.DONE, result, "because \0\ud800", 0.5, is_final=is_final)
+    return TaskResult(asked, asked.key, TaskEnd.DONE, result, "because \0\ud800", 0.5, is_final=is_final)
 
 
 def test_an_answer_survives(where: str) -> None:
@@ -43,7 +43,7 @@ def test_an_answer_survives(where: str) -> None:
         assert list(store.get_many("test", [kept.key, "other"])) == [kept.key]
         assert [one.label for one in store.all_of("test")] == ["number 1"]
     assert found is not None
-    assert (found.result, found.ending, found.effort, found.is_final) == (kept.result, Ending.DONE, 1.0, True)
+    assert (found.result, found.ending, found.effort, found.is_final) == (kept.result, TaskEnd.DONE, 1.0, True)
     assert set(found.versions) >= {"isoform", "bitwuzla"}
 
 
@@ -68,7 +68,7 @@ def test_only_a_better_answer_replaces_one(
         assert found.result == ("first" if stays else "second")
 
 
-def asked(where: str, tasks: list[Task], rules: Rules | None = None) -> list[Answer]:
+def asked(where: str, tasks: list[Task], rules: Rules | None = None) -> list[TaskResult]:
     with Store(where) as store, Queue(LocalWorkers(2), store, rules) as queue:
         queue.add_all(tasks)
         return list(queue.answers())
@@ -80,8 +80,8 @@ def test_a_second_run_asks_nothing(where: str, tmp_path: Path) -> None:
         task("of_parity", (str(log), n), key="") for n in (3, 4)
     ]
     first, second = asked(where, tasks), asked(where, tasks)
-    assert {a.origin for a in first} == {Origin.ASKED}
-    assert {a.origin for a in second} == {Origin.KEPT}
+    assert {a.origin for a in first} == {ResultOrigin.ASKED}
+    assert {a.origin for a in second} == {ResultOrigin.KEPT}
     assert {(a.task, a.key): (a.result, a.found) for a in first} == {
         (a.task, a.key): (a.result, a.found) for a in second
     }
@@ -93,23 +93,26 @@ def test_an_answer_that_is_not_final_is_asked_for_again_with_more_time(where: st
     tasks = [task("double", 1), task("double", 2)]
     with_time = {effort: [replace(one, effort=effort) for one in tasks] for effort in (1.0, 2.0)}
     asked(where, with_time[1.0], rules)
-    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {Origin.KEPT}
+    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {ResultOrigin.KEPT}
     again = asked(where, with_time[2.0], rules)
-    assert {a.task.payload: a.origin for a in again} == {1: Origin.ASKED, 2: Origin.KEPT}
-    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {Origin.KEPT}
+    assert {a.task.payload: a.origin for a in again} == {1: ResultOrigin.ASKED, 2: ResultOrigin.KEPT}
+    assert {a.origin for a in asked(where, with_time[1.0], rules)} == {ResultOrigin.KEPT}
 
 
 def test_the_caller_says_what_is_kept_and_what_is_asked_again(where: str) -> None:
     tasks = [task("stumble"), task("double", 1)]
-    asked(where, tasks, Rules(is_kept=lambda answer: answer.ending is Ending.DONE))
+    asked(where, tasks, Rules(is_kept=lambda answer: answer.ending is TaskEnd.DONE))
     found = asked(where, tasks)
-    assert {a.task.function.split(":")[1]: a.origin for a in found} == {"stumble": Origin.ASKED, "double": Origin.KEPT}
-    retried = asked(where, tasks, Rules(is_reused=lambda kept: kept.ending is Ending.DONE))
-    assert {a.task.function.split(":")[1]: a.origin for a in retried} == {
-        "stumble": Origin.ASKED,
-        "double": Origin.KEPT,
+    assert {a.task.function.split(":")[1]: a.origin for a in found} == {
+        "stumble": ResultOrigin.ASKED,
+        "double": ResultOrigin.KEPT,
     }
-    assert [a.why for a in asked(where, tasks) if a.origin is Origin.KEPT and a.why] == ["ValueError: of our own"]
+    retried = asked(where, tasks, Rules(is_reused=lambda kept: kept.ending is TaskEnd.DONE))
+    assert {a.task.function.split(":")[1]: a.origin for a in retried} == {
+        "stumble": ResultOrigin.ASKED,
+        "double": ResultOrigin.KEPT,
+    }
+    assert [a.why for a in asked(where, tasks) if a.origin is ResultOrigin.KEPT and a.why] == ["ValueError: of our own"]
 
 
 def test_one_run_at_a_time_has_a_question(where: str) -> None:

@@ -24,9 +24,9 @@ from isoform.lift.discovery import Discovery
 from isoform.model.adaptor import (
     Adaptor,
     AdaptorFound,
+    AdaptorQuestion,
     AdaptorUnknown,
     Answered,
-    Asked,
     Example,
     Family,
     NoAdaptor,
@@ -393,10 +393,10 @@ class _Finding:
             is_unfinished=self.is_unfinished or self.budget.exhausted,
         )
 
-    def _asked(self, families: tuple[Family, ...]) -> Asked:
+    def _asked(self, families: tuple[Family, ...]) -> AdaptorQuestion:
         target, rewrite = (subject(side) for side in self.pair.loaded)
         domain = " && ".join(self.options.assume)
-        return Asked(target, rewrite, self.pair.signatures, families, self.how.depth, domain)
+        return AdaptorQuestion(target, rewrite, self.pair.signatures, families, self.how.depth, domain)
 
 
 def _why_not(verdict: Verdict) -> str:

@@ -13,14 +13,14 @@ _WIDTHS = (8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
-class Member:
+class StructMember:
     name: str
     """With the structures around it: `a.x`, `v[2]`; empty for what a pointer to a number points to."""
     offset: int
     type: CType
 
 
-def members_of(parameter: Parameter) -> tuple[Member, ...]:
+def members_of(parameter: Parameter) -> tuple[StructMember, ...]:
     """The members of what a parameter points to; none if that is not known, or has parts that are not whole bytes."""
     pointee = parameter.type.pointee
     if parameter.type.kind is not TypeKind.POINTER or pointee is None or not pointee.is_spelled_out:
@@ -30,15 +30,15 @@ def members_of(parameter: Parameter) -> tuple[Member, ...]:
     return found if known and 0 < len(found) <= MOST_MEMBERS else ()
 
 
-def _members(ctype: CType, name: str, start: int) -> Iterator[Member]:
+def _members(ctype: CType, name: str, start: int) -> Iterator[StructMember]:
     if ctype.kind is TypeKind.VOID:
         return
     if ctype.kind is not TypeKind.STRUCT:
-        yield Member(name, start, ctype)
+        yield StructMember(name, start, ctype)
         return
     for inner, offset, member in ctype.fields:
         yield from _members(member, f"{name}.{inner}" if name else inner, start + offset)
 
 
-def label_of(parameter: str, member: Member) -> str:
+def label_of(parameter: str, member: StructMember) -> str:
     return f"{parameter}->{member.name}" if member.name else f"*{parameter}"

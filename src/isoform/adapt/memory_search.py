@@ -16,7 +16,7 @@ from types import MappingProxyType
 from isoform.adapt.cases import UNCERTAIN, Case
 from isoform.adapt.float_space import are_nans, is_float
 from isoform.adapt.ignored import ignored_by_rewrite
-from isoform.adapt.layout import Member, label_of, members_of
+from isoform.adapt.layout import StructMember, label_of, members_of
 from isoform.adapt.opened import Opened
 from isoform.adapt.pair import as_c_converts
 from isoform.borders.convention import place_signature
@@ -55,11 +55,11 @@ ROOM_STEP = 0x1_0000
 
 
 @dataclass(frozen=True)
-class Place:
+class Slot:
     """Something of the rewrite that needs a value."""
 
     parameter: int
-    member: Member | None
+    member: StructMember | None
     """None for the argument itself."""
     name: str
     type: CType
@@ -183,14 +183,14 @@ class MemorySearch:
         several = [(True, False) if members_of(p) and n not in self._ignored else (False,) for n, p in parameters]
         yield from product(*several)
 
-    def _places(self, is_built: Sequence[bool]) -> list[Place]:
+    def _places(self, is_built: Sequence[bool]) -> list[Slot]:
         found = []
         for number, (parameter, built) in enumerate(zip(self._pair.signatures[1].parameters, is_built, strict=True)):
             if built:
                 members = members_of(parameter)
-                found += [Place(number, one, one.name or parameter.name, one.type) for one in members]
+                found += [Slot(number, one, one.name or parameter.name, one.type) for one in members]
             else:
-                found.append(Place(number, None, parameter.name, parameter.type))
+                found.append(Slot(number, None, parameter.name, parameter.type))
         return found
 
     def _sources(self) -> list[Source]:
@@ -202,12 +202,12 @@ class MemorySearch:
             found += [self._loaded(parameter, one) for one in members_of(parameter)]
         return found
 
-    def _loaded(self, parameter: Parameter, member: Member) -> Source:
+    def _loaded(self, parameter: Parameter, member: StructMember) -> Source:
         label = label_of(parameter.name, member)
         value = Loaded(parameter.name, member.offset, member.type.bits, member.type.signed, label)
         return Source(value, member.name or parameter.name, member.type)
 
-    def _possible(self, place: Place) -> list[Expression]:
+    def _possible(self, place: Slot) -> list[Expression]:
         """What may be put there: of the same name first, then in the target's order; 0 last."""
         if place.parameter in self._ignored:
             return [Constant(0, place.type.bits)]
@@ -234,7 +234,7 @@ class MemorySearch:
         yield from product(*possible)
 
     def _each_once(
-        self, places: Sequence[Place], possible: Sequence[list[Expression]]
+        self, places: Sequence[Slot], possible: Sequence[list[Expression]]
     ) -> Iterator[tuple[Expression, ...]]:
         """Injective choices, depth first, those in the target's order before others."""
         order: dict[Variable | Loaded | None, int] = {one.value: n for n, one in enumerate(self._sources())}
@@ -419,7 +419,7 @@ def _source_of(expression: Expression) -> Variable | Loaded | None:
     return next((part for part in parts_of(expression) if isinstance(part, Variable | Loaded)), None)
 
 
-def _suits(source: Source, place: Place) -> bool:
+def _suits(source: Source, place: Slot) -> bool:
     """Numbers for numbers of one kind, pointers for pointers."""
     if source.type.kind is TypeKind.FLOAT or place.type.kind is TypeKind.FLOAT:
         is_passed = place.member is None and isinstance(source.value, Loaded)

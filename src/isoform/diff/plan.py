@@ -175,7 +175,7 @@ class Plan:
             key=key,
             function="isoform.diff.ask:ask",
             payload=asked,
-            limits=work.Limits(seconds + explaining + GRACE_SECONDS, options.memory_limit),
+            limits=work.TaskLimits(seconds + explaining + GRACE_SECONDS, options.memory_limit),
             effort=seconds,
             priority=0 if is_test else 1,
             cost=float(row.row.size),
@@ -202,11 +202,11 @@ class Plan:
     def _composers(self) -> list[Composer]:
         return [Composer(unit) for unit in self._units]
 
-    def _next(self, answer: work.Answer) -> list[work.Task]:
+    def _next(self, answer: work.TaskResult) -> list[work.Task]:
         """Note an answer. Returns the tasks that can be asked now."""
         asked: AskedPair = answer.task.payload
         row = self._all[asked.unit, asked.entries[0]]
-        verdict = answer.result["verdict"]["verdict"] if answer.ending is work.Ending.DONE else "unknown"
+        verdict = answer.result["verdict"]["verdict"] if answer.ending is work.TaskEnd.DONE else "unknown"
         if asked.is_test and verdict != "different":
             self._tested.add(row.node)
             return list(self._ready())
@@ -227,13 +227,13 @@ class Plan:
 
     def _is_still_there(self, kept: Kept) -> bool:
         """A difference is shown with addresses and lines of source: it is found again if these have changed."""
-        if kept.ending is not work.Ending.DONE or kept.result["verdict"]["verdict"] != "different":
+        if kept.ending is not work.TaskEnd.DONE or kept.result["verdict"]["verdict"] != "different":
             return True
         row = self._by_key[kept.key]
         return bool(kept.result["where"] == where(self._units[row.unit], row.entries))
 
     def _is_enough(self, kept: Kept) -> bool:
-        if kept.is_final or kept.ending is not work.Ending.DONE:
+        if kept.is_final or kept.ending is not work.TaskEnd.DONE:
             return kept.is_final or FunctionAnswer.UNKNOWN not in self._options.retry
         return kept.kind == TEST_KIND or FunctionAnswer(kept.result["verdict"]["verdict"]) not in self._options.retry
 
@@ -285,13 +285,13 @@ def _at_line(place: FunctionPlace, line: SourceLine | None) -> FunctionPlace:
     return place if line is None else replace(place, source_file=line.file, source_line=line.number)
 
 
-def _is_final(answer: work.Answer) -> bool:
-    return answer.ending is work.Ending.DONE and answer.result["verdict"]["verdict"] in _FINAL
+def _is_final(answer: work.TaskResult) -> bool:
+    return answer.ending is work.TaskEnd.DONE and answer.result["verdict"]["verdict"] in _FINAL
 
 
-def _answered(row: Row, answer: work.Answer) -> Row:
-    is_kept = answer.origin is work.Origin.KEPT
-    if answer.ending is not work.Ending.DONE:
+def _answered(row: Row, answer: work.TaskResult) -> Row:
+    is_kept = answer.origin is work.ResultOrigin.KEPT
+    if answer.ending is not work.TaskEnd.DONE:
         return replace(row, answer=FunctionAnswer.UNKNOWN, why=answer.reason, seconds=answer.seconds, is_kept=is_kept)
     verdict = _about(answer.result["verdict"], row)
     return replace(

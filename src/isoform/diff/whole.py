@@ -53,11 +53,11 @@ class Whole:
     def keep(self, rows: Sequence[Row]) -> None:
         if self._store is None or not self.key:
             return
-        limits = work.Limits(0.0, 0)
+        limits = work.TaskLimits(0.0, 0)
         task = work.Task(KIND, self.key, "", None, limits, self._options.budget, label="a whole comparison")
         result = [row_as_json(row) for row in rows]
         is_final = not any(row.answer in OPEN for row in rows)
-        self._store.put(work.Answer(task, self.key, work.Ending.DONE, result, is_final=is_final))
+        self._store.put(work.TaskResult(task, self.key, work.TaskEnd.DONE, result, is_final=is_final))
 
 
 def _digest(member: ComparedFile) -> tuple[str, str | None, str]:

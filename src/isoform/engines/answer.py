@@ -25,7 +25,7 @@ from isoform.model.cause import RootCause
 from isoform.model.contract import CallRule, Contract, SignatureSource
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.outcome import Inputs
-from isoform.model.saved import OPTIONS, Asked
+from isoform.model.saved import OPTIONS, SavedQuestion
 from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
 
 Explainer = Callable[[Question, Witness, Budget], RootCause]
@@ -78,7 +78,7 @@ def answer_question(
     )
     if not isinstance(verdict, Different):
         return verdict
-    verdict = replace(verdict, asked=Asked(({}, {}), _saved(question.options), code_hashes(question)))
+    verdict = replace(verdict, asked=SavedQuestion(({}, {}), _saved(question.options), code_hashes(question)))
     if explainer is None:
         return verdict
     ended = RootCause(None, (), 0.0, why_not="no cause found: the search was ended early")
@@ -163,7 +163,7 @@ def explained(
         views=views_of((question.target, question.rewrite)),
         witness=witness,
         hint=_hint(question),
-        asked=Asked(({}, {}), _saved(options), code),
+        asked=SavedQuestion(({}, {}), _saved(options), code),
     )
     return with_cause(question, verdict, explainer, budget)
 

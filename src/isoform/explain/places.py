@@ -15,7 +15,7 @@ from isoform.explain.runs import Case
 from isoform.explain.sites import Role, Site, calls_of, is_callee
 from isoform.lift.function import Function
 from isoform.lift.listing import views_of
-from isoform.model.cause import Cause, Kind, Place
+from isoform.model.cause import Cause, CauseKind, ValuePlace
 
 _NUMBER = re.compile(r"(?<![$\w])-?(0x[0-9a-f]+|\d+)\b")
 _WHAT = {
@@ -70,17 +70,17 @@ class Places:
         is_left_out = bool(fix.left_out or fix.dropped or fix.cuts)
         return Cause(target, rewrite, self._kind(candidate), ranking.is_trivial(candidate), is_negated, is_left_out)
 
-    def _pair(self, candidate: Candidate) -> tuple[Place | None, Place | None]:
+    def _pair(self, candidate: Candidate) -> tuple[ValuePlace | None, ValuePlace | None]:
         return self._place(0, candidate.target, candidate.time), self._place(1, candidate.rewrite, candidate.time)
 
-    def _place(self, side: int, site: Site | None, time: int) -> Place | None:
+    def _place(self, side: int, site: Site | None, time: int) -> ValuePlace | None:
         if site is None:
             return None
         values = self._case.shown[side].values.get(site.number, ())
         value = values[min(time, len(values) - 1)] if values else 0
         # A condition is computed where the two are compared; debug information may have that elsewhere.
         file, line = self._line(side, site.address if site.compared_at is None else site.compared_at)
-        return Place(site.address, self.text(side, site), _what(site), value, file, line)
+        return ValuePlace(site.address, self.text(side, site), _what(site), value, file, line)
 
     def text(self, side: int, site: Site) -> str:
         """The instruction; a condition with the comparison before it."""
@@ -121,34 +121,34 @@ class Places:
         line = self._line(side, site.address)
         return site.role, line if line[1] is not None else self._functions[side].instructions[site.address].text
 
-    def _kind(self, candidate: Candidate) -> Kind:
+    def _kind(self, candidate: Candidate) -> CauseKind:
         target, rewrite = candidate.target, candidate.rewrite
         if target is None or rewrite is None:
             return _without_counterpart(candidate)
         if rewrite.role is Role.CALL:
-            return Kind.ORDER if target.register == rewrite.register else Kind.CALLEE
+            return CauseKind.ORDER if target.register == rewrite.register else CauseKind.CALLEE
         if rewrite.role is Role.CONSTANT:
-            return Kind.CONSTANT
+            return CauseKind.CONSTANT
         if is_callee(self._functions[1], rewrite):
-            return Kind.CALLEE
+            return CauseKind.CALLEE
         texts = [_instruction(f, s) for f, s in zip(self._functions, (target, rewrite), strict=True)]
         words = [text.split()[0] for text in texts]
         if rewrite.role is Role.CONDITION or rewrite.compared_at is not None:
-            return Kind.COMPARISON
+            return CauseKind.COMPARISON
         if rewrite.role is Role.ARGUMENT:
-            return Kind.ARGUMENT
+            return CauseKind.ARGUMENT
         if self._calls_before(0, target) != self._calls_before(1, rewrite) and all("[" in text for text in texts):
-            return Kind.LOAD_AFTER_CALL
+            return CauseKind.LOAD_AFTER_CALL
         if all(word.startswith(_COMPARING) for word in words):
-            return Kind.COMPARISON
+            return CauseKind.COMPARISON
         if words[0] != words[1] and any(word.startswith(_EXTENSIONS) for word in words):
-            return Kind.WIDTH
+            return CauseKind.WIDTH
         if words[0] != words[1]:
-            return Kind.OPERATION
+            return CauseKind.OPERATION
         without = [_NUMBER.sub("#", text) for text in texts]
         if texts[0] != texts[1] and without[0] == without[1]:
-            return Kind.OFFSET if "[" in texts[0] and not words[0].startswith("lea") else Kind.CONSTANT
-        return Kind.OPERAND
+            return CauseKind.OFFSET if "[" in texts[0] and not words[0].startswith("lea") else CauseKind.CONSTANT
+        return CauseKind.OPERAND
 
     def _calls_before(self, side: int, site: Site) -> int:
         """How many outside calls a run makes before it executes an instruction for the first time."""
@@ -159,12 +159,12 @@ class Places:
         return sum(address in calls for address in trace[:until])
 
 
-def _without_counterpart(candidate: Candidate) -> Kind:
+def _without_counterpart(candidate: Candidate) -> CauseKind:
     site = candidate.target or candidate.rewrite
     is_call = site is not None and site.role is Role.CALL
     if candidate.rewrite is None:
-        return Kind.MISSING_CALL if is_call else Kind.MISSING_STORE
-    return Kind.EXTRA_CALL if is_call else Kind.EXTRA_STORE
+        return CauseKind.MISSING_CALL if is_call else CauseKind.MISSING_STORE
+    return CauseKind.EXTRA_CALL if is_call else CauseKind.EXTRA_STORE
 
 
 def _instruction(function: Function, site: Site) -> str:

@@ -25,7 +25,7 @@ from isoform.model.grades import CodeLine, GradedAnswer, Grades, Prepared, Row, 
 from isoform.model.values import dataclass
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Queue, Rules
-from isoform.work.task import Answer, Ending, Limits, Origin, content_key
+from isoform.work.task import ResultOrigin, TaskEnd, TaskLimits, TaskResult, content_key
 
 if TYPE_CHECKING:
     from isoform.work.store import Store
@@ -103,7 +103,7 @@ class _Run:
 
     def __init__(self, examiner: Examiner, grading: GradeOptions, store: Store | None) -> None:
         budget = examiner.options.budget * (2 if examiner.tests else 1)
-        limits = Limits(budget + GRACE, grading.memory_limit << 20)
+        limits = TaskLimits(budget + GRACE, grading.memory_limit << 20)
         self._shared = Grading(examiner, content_key(_common_parts(examiner)), limits)
         self._jobs = grading.jobs
         self._progress = grading.progress
@@ -133,29 +133,29 @@ class _Run:
         """A full disk costs the resuming, not the grading."""
         self.keeps = False
 
-    def _settle(self, answer: Answer) -> None:
+    def _settle(self, answer: TaskResult) -> None:
         submission: Submission = answer.task.payload
         if answer.found is not None:
             self._prepared[submission] = prepared_from_json(answer.found)
-        if answer.origin is Origin.KEPT:
+        if answer.origin is ResultOrigin.KEPT:
             self._kept.add(answer.key)
         self.resumed += answer.key in self._kept
         self._answers[submission] = self._read_once(answer)
 
-    def _read_once(self, answer: Answer) -> GradedAnswer:
+    def _read_once(self, answer: TaskResult) -> GradedAnswer:
         if not answer.key:
             return graded(answer)
         return self._by_code.setdefault(answer.key, graded(answer))
 
 
-def _is_final(answer: Answer) -> bool:
-    return answer.ending is Ending.DONE and graded(answer).is_final
+def _is_final(answer: TaskResult) -> bool:
+    return answer.ending is TaskEnd.DONE and graded(answer).is_final
 
 
 RULES = Rules(
     is_final=_is_final,
-    is_kept=lambda answer: answer.ending is Ending.DONE,
-    is_reused=lambda kept: kept.ending is Ending.DONE and read(kept.result) is not None,
+    is_kept=lambda answer: answer.ending is TaskEnd.DONE,
+    is_reused=lambda kept: kept.ending is TaskEnd.DONE and read(kept.result) is not None,
 )
 
 

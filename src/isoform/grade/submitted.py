@@ -11,7 +11,7 @@ from isoform.grade.submissions import Submission
 from isoform.model.grades import GradedAnswer, Standing, answer_from_json
 from isoform.model.values import dataclass
 from isoform.work.limited import limit_memory
-from isoform.work.task import Answer, Ending, Keyed, Limits, Task, content_key
+from isoform.work.task import Keyed, Task, TaskEnd, TaskLimits, TaskResult, content_key
 
 KIND = "grade"
 COMPILER_MEMORY = 4
@@ -25,7 +25,7 @@ class Grading:
     examiner: Examiner
     common: str
     """A digest of what every answer depends on, apart from the submission's code and from time."""
-    limits: Limits
+    limits: TaskLimits
 
     def task(self, submission: Submission) -> Task:
         """Its key is the submission's code, which is not known before it is compiled."""
@@ -47,11 +47,11 @@ def examine(grading: Grading, submission: Submission) -> Generator[Keyed, None, 
         return GradedAnswer(Standing.REJECTED, str(reason)).to_json()
 
 
-def graded(answer: Answer) -> GradedAnswer:
+def graded(answer: TaskResult) -> GradedAnswer:
     """A process that could not answer gives a row like any other."""
-    if answer.ending in (Ending.OUT_OF_TIME, Ending.OUT_OF_MEMORY):
+    if answer.ending in (TaskEnd.OUT_OF_TIME, TaskEnd.OUT_OF_MEMORY):
         return GradedAnswer(Standing.NO_ANSWER, answer.why, seconds=answer.seconds)
-    if answer.ending is not Ending.DONE:
+    if answer.ending is not TaskEnd.DONE:
         return GradedAnswer(Standing.CRASHED, f"crashed the checker ({answer.why})", seconds=answer.seconds)
     found = read(answer.result) or GradedAnswer(Standing.CRASHED, "crashed the checker (its answer cannot be read)")
     return replace(found, seconds=found.seconds or answer.seconds)

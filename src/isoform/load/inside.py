@@ -7,19 +7,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from isoform.load.elf import parse_elf
-from isoform.load.members import ELF, Member, is_archive, members_of, starts_as_archive
+from isoform.load.members import ELF, ArchiveMember, is_archive, members_of, starts_as_archive
 from isoform.load.parsed import FUNCTION, IFUNC, UNDEFINED_SECTION, ParsedFile
 from isoform.load.resolve import SHOWN_NAMES, as_typed, read_file, split_spec
 from isoform.model.errors import UserError
 
 
-def located(path: Path, rest: str | None, function: str | None) -> tuple[Path | Member, str | None]:
+def located(path: Path, rest: str | None, function: str | None) -> tuple[Path | ArchiveMember, str | None]:
     """The file that `path:rest` names and the function of it, which `function` names if `rest` does not. In an archive,
     `rest` begins with a member; without one, the member that defines the function is meant."""
     if not starts_as_archive(path):
         return path, rest or function
     state = path.stat()
-    return _in_archive(Member(path, ()), _kept(path, state.st_mtime_ns, state.st_size), rest, function)
+    return _in_archive(ArchiveMember(path, ()), _kept(path, state.st_mtime_ns, state.st_size), rest, function)
 
 
 @lru_cache(maxsize=2)
@@ -29,7 +29,7 @@ def _kept(path: Path, modified: int, size: int) -> Mapping[str, bytes]:
     return dict(members_of(read_file(path), str(path)))
 
 
-def content_of(member: Member) -> bytes:
+def content_of(member: ArchiveMember) -> bytes:
     state = member.path.stat()
     found: Mapping[str, bytes] = _kept(member.path, state.st_mtime_ns, state.st_size)
     for name in member.inside[:-1]:
@@ -61,8 +61,8 @@ def every_file(spec: str) -> list[str]:
 
 
 def _in_archive(
-    archive: Member, content: Mapping[str, bytes], rest: str | None, function: str | None
-) -> tuple[Member, str | None]:
+    archive: ArchiveMember, content: Mapping[str, bytes], rest: str | None, function: str | None
+) -> tuple[ArchiveMember, str | None]:
     if not content:
         raise UserError(f"{archive} has no object files, libraries or programs in it.")
     name = _member_named(archive, content, rest) if rest else None
@@ -79,15 +79,15 @@ def _in_archive(
 
 
 def _opened(
-    archive: Member, content: Mapping[str, bytes], name: str, rest: str | None, function: str | None
-) -> tuple[Member, str | None]:
-    member = Member(archive.path, (*archive.inside, name))
+    archive: ArchiveMember, content: Mapping[str, bytes], name: str, rest: str | None, function: str | None
+) -> tuple[ArchiveMember, str | None]:
+    member = ArchiveMember(archive.path, (*archive.inside, name))
     if is_archive(content[name]):
         return _in_archive(member, dict(members_of(content[name], str(member))), rest, function)
     return member, rest or function
 
 
-def _member_named(archive: Member, content: Mapping[str, bytes], rest: str) -> str | None:
+def _member_named(archive: ArchiveMember, content: Mapping[str, bytes], rest: str) -> str | None:
     """The member that `rest` begins with, by its whole name or by the last part of its path."""
     whole = [name for name in content if _begins(rest, name)]
     if whole:
@@ -102,7 +102,7 @@ def _begins(rest: str, name: str) -> bool:
     return rest == name or rest.startswith(f"{name}:")
 
 
-def _defining(archive: Member, content: Mapping[str, bytes], function: str) -> str:
+def _defining(archive: ArchiveMember, content: Mapping[str, bytes], function: str) -> str:
     found = [name for name, data in content.items() if data.startswith(ELF) and _defines(data, name, function)]
     if not found:
         raise UserError(

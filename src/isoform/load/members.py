@@ -26,7 +26,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Member:
+class ArchiveMember:
     """A file inside an archive: `libx.a:f.o`, or `x.deb:usr/lib/libx.a:f.o`."""
 
     path: Path

@@ -13,7 +13,7 @@ from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.elf import parse_elf
 from isoform.load.image import Image, Symbol
 from isoform.load.inside import content_of, located
-from isoform.load.members import Member, starts_as_archive
+from isoform.load.members import ArchiveMember, starts_as_archive
 from isoform.load.parsed import ParsedFile
 from isoform.load.place import PlacedImage, place_files
 from isoform.load.resolve import choose, read_file, split_spec
@@ -62,7 +62,7 @@ class Loaded:
     """For two linked files: both sides, placed so that objects with the same layout in both move as one."""
 
 
-_File = Path | Member | Code
+_File = Path | ArchiveMember | Code
 _Built = tuple[_File, str | None, tuple[str, ...]]
 _Placed = tuple[tuple[tuple[int, int], ...], int, Symbol]
 """The addresses of a file's parts, and the function that is meant."""
@@ -191,7 +191,7 @@ def _assembled(isa: str, path: _File) -> Image:
         if isinstance(path.content, bytes):
             raise UserError(f"code of {isa} is given as text, not as bytes.")
         return assemble_text(isa, path.content, DISPLAYED)
-    if isinstance(path, Member):
+    if isinstance(path, ArchiveMember):
         raise UserError(f"code of {isa} is a text, and {path} is in an archive.")
     read_file(path)  # raises the error for a file that cannot be read
     return load_text(isa, path)
@@ -214,7 +214,7 @@ def _parse_all(paths: Sequence[_File], options: Sequence[LoadOptions], kept: Kep
 def _parse(path: _File, options: LoadOptions) -> ParsedFile:
     if isinstance(path, Code):
         return parsed_code(path, options.cc, options.cflags)
-    if isinstance(path, Member):
+    if isinstance(path, ArchiveMember):
         return parse_elf(content_of(path), str(path))
     data = read_file(path)
     if path.suffix not in SOURCE_SUFFIXES:
@@ -294,10 +294,10 @@ def open_libraries(paths: Sequence[str], options: LoadOptions) -> list[Library]:
 
 def library_bytes(path: str) -> bytes:
     whole = _whole(path)
-    return content_of(whole) if isinstance(whole, Member) else read_file(whole)
+    return content_of(whole) if isinstance(whole, ArchiveMember) else read_file(whole)
 
 
-def _whole(path: str) -> Path | Member:
+def _whole(path: str) -> Path | ArchiveMember:
     """A file, or a member of an archive."""
     file = Path(path)
     if file.exists() and not starts_as_archive(file):

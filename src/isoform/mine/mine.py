@@ -26,7 +26,7 @@ from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
 from isoform.work.local import LocalWorkers
 from isoform.work.queue import Progress, Queue, Rules
-from isoform.work.task import Answer, Ending, Limits, Origin, Task, content_key
+from isoform.work.task import ResultOrigin, Task, TaskEnd, TaskLimits, TaskResult, content_key
 
 DEFAULT_FAMILIES = (Family.SUBSTITUTION, Family.WIDTH)
 GRACE = 5.0
@@ -173,7 +173,7 @@ class _Mining:
         count = len(shared.subjects)
         total = sum(len(shared.targets_of(subject)) for subject in shared.subjects)
         tasks = [
-            Task(_SIEVE, str(first), "isoform.mine.pair:sieve_rewrites", chunk, Limits(SIEVE_SECONDS, PAIR_MEMORY))
+            Task(_SIEVE, str(first), "isoform.mine.pair:sieve_rewrites", chunk, TaskLimits(SIEVE_SECONDS, PAIR_MEMORY))
             for first in range(0, count, SIEVED_AT_ONCE)
             for chunk in [[*range(first, min(count, first + SIEVED_AT_ONCE))]]
         ]
@@ -241,7 +241,7 @@ class _Mining:
             ),
             function="isoform.mine.pair:adapt_pair",
             payload=(pair[0], pair[1], budget),
-            limits=Limits(budget + GRACE, PAIR_MEMORY),
+            limits=TaskLimits(budget + GRACE, PAIR_MEMORY),
             effort=budget,
             priority=0 if pair[2] is Likelihood.FITS else 1,
             cost=target.about.shape.count + rewrite.about.shape.count,
@@ -249,12 +249,12 @@ class _Mining:
         )
 
 
-def _is_final(answer: Answer) -> bool:
-    return answer.ending is Ending.DONE and answer.result["verdict"] != "unknown"
+def _is_final(answer: TaskResult) -> bool:
+    return answer.ending is TaskEnd.DONE and answer.result["verdict"] != "unknown"
 
 
-def _left_by(shared: Shared, answer: Answer) -> list[tuple[int, int, Likelihood]]:
-    if answer.ending is Ending.DONE:
+def _left_by(shared: Shared, answer: TaskResult) -> list[tuple[int, int, Likelihood]]:
+    if answer.ending is TaskEnd.DONE:
         return [(target, rewrite, Likelihood(word)) for target, rewrite, word in answer.result]
     return [
         (target.mined.about.number, number, Likelihood.OPEN)
@@ -263,10 +263,10 @@ def _left_by(shared: Shared, answer: Answer) -> list[tuple[int, int, Likelihood]
     ]
 
 
-def _pair(shared: Shared, pair: tuple[int, int, Likelihood], answer: Answer) -> MinedPair:
+def _pair(shared: Shared, pair: tuple[int, int, Likelihood], answer: TaskResult) -> MinedPair:
     target, rewrite = (shared.subjects[number].mined.about for number in pair[:2])
     result: Mapping[str, Any] = {"verdict": "unknown", "why": answer.reason}
-    result = answer.result if answer.ending is Ending.DONE else result
+    result = answer.result if answer.ending is TaskEnd.DONE else result
     return MinedPair(
         target=pair[0],
         rewrite=pair[1],
@@ -281,5 +281,5 @@ def _pair(shared: Shared, pair: tuple[int, int, Likelihood], answer: Answer) -> 
         seconds=answer.seconds,
         assumptions=tuple(Assumption(*one) for one in result.get("assumptions", ())),
         diversity=diversity(target.shape, rewrite.shape) if result["verdict"] == "adaptor" else None,
-        is_kept=answer.origin is Origin.KEPT,
+        is_kept=answer.origin is ResultOrigin.KEPT,
     )

@@ -89,7 +89,7 @@ def _size_of(constant: Constant) -> int:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AdaptorQuestion:
     """What an answer is about."""
 
     target: Subject
@@ -104,7 +104,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    asked: Asked
+    asked: AdaptorQuestion
     seconds: float
     assumptions: tuple[Assumption, ...] = ()
 

@@ -59,7 +59,7 @@ _PROMISES = {
 }
 
 
-class Kind(Enum):
+class CauseKind(Enum):
     """What sort of mistake a cause looks like: for groups of causes."""
 
     CONSTANT = "constant"
@@ -79,7 +79,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Place:
+class ValuePlace:
     """One value of one instruction, as a person finds it."""
 
     address: int
@@ -100,16 +100,16 @@ class Place:
 class Cause:
     """The value of the rewrite that should have been the target's. None: that side has no such instruction."""
 
-    target: Place | None
-    rewrite: Place | None
-    kind: Kind
+    target: ValuePlace | None
+    rewrite: ValuePlace | None
+    kind: CauseKind
     is_trivial: bool = False
     """Whether the value is the result itself, which the rewrite only passes on there."""
     is_negated: bool = False
     """Whether the rewrite's condition should have been the opposite of the target's: its branch is the other way."""
     is_left_out: bool = False
     """Whether what was shown is about the two without this store or call, as no value can be given in its place."""
-    copies: tuple[tuple[Place | None, Place | None], ...] = ()
+    copies: tuple[tuple[ValuePlace | None, ValuePlace | None], ...] = ()
     """Other pairs of places that are the same cause: copies of the same value, or of the same instruction."""
 
     def __post_init__(self) -> None:

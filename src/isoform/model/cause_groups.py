@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from isoform.model.cause import Cause, Place, RootCause
+from isoform.model.cause import Cause, RootCause, ValuePlace
 from isoform.model.listing import View
 from isoform.model.values import dataclass
 
@@ -50,7 +50,7 @@ def _place(cause: Cause, view: View) -> str:
     return f"only in the rewrite: {cause.rewrite.text}"
 
 
-def _named(place: Place, view: View) -> str:
+def _named(place: ValuePlace, view: View) -> str:
     """The source line, if there is one: one line is one place, whatever instructions it became."""
     if place.line is not None:
         return f"{place.file.rpartition('/')[2]}:{place.line}"

@@ -30,7 +30,7 @@ OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class SavedQuestion:
     """A question, so that it can be asked again."""
 
     sides: tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -40,7 +40,7 @@ class Asked:
     """Hashes of the machine code of both."""
 
 
-def saved_as_json(asked: Asked, inputs: Inputs) -> dict[str, Any]:
+def saved_as_json(asked: SavedQuestion, inputs: Inputs) -> dict[str, Any]:
     """What `isoform explain` reads."""
     return {
         "target": dict(asked.sides[0]),
@@ -51,14 +51,14 @@ def saved_as_json(asked: Asked, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def saved_from_json(content: Any) -> tuple[Asked, Inputs]:
+def saved_from_json(content: Any) -> tuple[SavedQuestion, Inputs]:
     """Raises `UserError` if it is not what `saved_as_json` makes."""
     try:
         sides = dict(content["target"]), dict(content["rewrite"])
         code = str(content["code"]["target"]), str(content["code"]["rewrite"])
         if not set(content["options"]) <= set(OPTIONS):
             raise KeyError
-        return Asked(sides, dict(content["options"]), code), _inputs_from_json(content["inputs"])
+        return SavedQuestion(sides, dict(content["options"]), code), _inputs_from_json(content["inputs"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise UserError("the question in the file cannot be read; ask it again with `compare --json`") from None
 

@@ -15,7 +15,7 @@ from isoform.model.contract import Contract
 from isoform.model.differences import Difference
 from isoform.model.outcome import Inputs, Outcome
 from isoform.model.presenting import presenter
-from isoform.model.saved import Asked
+from isoform.model.saved import SavedQuestion
 from isoform.model.values import dataclass
 
 
@@ -203,7 +203,7 @@ class Different(Verdict):
     witness: Witness = field(kw_only=True)
     root_cause: RootCause | None = field(default=None, kw_only=True)
     """Why they differ; None if the cause was not looked for."""
-    asked: Asked | None = field(default=None, kw_only=True, repr=False, compare=False)
+    asked: SavedQuestion | None = field(default=None, kw_only=True, repr=False, compare=False)
     """For a file: the question, so that the difference can be explained later."""
     hint: str = field(default="", kw_only=True)
     """A possible reason although the sources agree; empty if nothing is known."""

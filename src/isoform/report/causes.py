@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from isoform.model.cause import Cause, Kind, Place, RootCause
+from isoform.model.cause import Cause, CauseKind, RootCause, ValuePlace
 
 MOST_COPIES = 3
 """Further places of one cause that a sentence names."""
@@ -55,9 +55,9 @@ def _should(cause: Cause) -> str:
         text = f"the target's {_act(target)} {_place(target)} has no counterpart in the rewrite"
     elif target is None:
         text = f"the rewrite's {_act(rewrite)} {_place(rewrite)} has no counterpart in the target"
-    elif cause.kind is Kind.CALLEE and cause.is_left_out:
+    elif cause.kind is CauseKind.CALLEE and cause.is_left_out:
         text = f"the rewrite has {_place(rewrite)} where the target has {_place(target)}"
-    elif cause.kind is Kind.ORDER:
+    elif cause.kind is CauseKind.ORDER:
         text = f"in the order of calls the rewrite's {_place(rewrite)} is not where the target's {_place(target)} is"
     else:
         what = "the opposite of what" if cause.is_negated else "what"
@@ -68,20 +68,20 @@ def _should(cause: Cause) -> str:
     return text + _also(cause)
 
 
-def _act(place: Place) -> str:
+def _act(place: ValuePlace) -> str:
     return "call" if place.what == "the call" else "store"
 
 
-def _whose(place: Place, side: str) -> str:
+def _whose(place: ValuePlace, side: str) -> str:
     """The rewrite's instruction (b.c:12), or a value of it that is not its result."""
     return f"{_of(place)}the {side}'s {_place(place)}"
 
 
-def _of(place: Place) -> str:
+def _of(place: ValuePlace) -> str:
     return f"{place.what} of " if place.what.startswith("the ") else ""
 
 
-def _place(place: Place) -> str:
+def _place(place: ValuePlace) -> str:
     source = f" ({place.source.rpartition('/')[2]})" if place.source else ""
     return f"`{place.text}`{source}"
 
@@ -111,7 +111,7 @@ def addresses_of(root: RootCause | None) -> tuple[frozenset[int], frozenset[int]
     return left, right
 
 
-def _likewise(cause: Cause) -> Iterator[tuple[Place | None, Place | None]]:
+def _likewise(cause: Cause) -> Iterator[tuple[ValuePlace | None, ValuePlace | None]]:
     return (pair for pair in cause.copies if pair[1] != cause.rewrite)
 
 
@@ -139,7 +139,7 @@ def _cause_as_json(cause: Cause) -> dict[str, Any]:
     }
 
 
-def _place_as_json(place: Place | None) -> dict[str, Any] | None:
+def _place_as_json(place: ValuePlace | None) -> dict[str, Any] | None:
     if place is None:
         return None
     return {
@@ -152,4 +152,4 @@ def _place_as_json(place: Place | None) -> dict[str, Any] | None:
     }
 
 
-KINDS = tuple(kind.value for kind in Kind)
+KINDS = tuple(kind.value for kind in CauseKind)

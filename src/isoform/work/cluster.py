@@ -26,7 +26,7 @@ from isoform import __version__
 from isoform.model.budget import WALL_FACTOR
 from isoform.model.errors import UserError
 from isoform.work.limited import Message
-from isoform.work.task import Answer, Ending, Recipe, Task
+from isoform.work.task import Recipe, Task, TaskEnd, TaskResult
 from isoform.work.workers import Heard, answer_of
 
 REACH_SECONDS = 10.0
@@ -108,7 +108,7 @@ class ClusterWorkers:
                 ticket = self._done.get(timeout=0 if heard else max(0.0, deadline - time.monotonic()))
         return heard
 
-    def _answer(self, ticket: int) -> Answer:
+    def _answer(self, ticket: int) -> TaskResult:
         future, task = self._futures.pop(ticket), self._tasks.pop(ticket)
         try:
             messages, seconds = future.result()
@@ -116,7 +116,7 @@ class ClusterWorkers:
             self._refuse_if_lost()
             why = f"its workers were lost ({type(error).__name__})"
             attempts = getattr(error, "allowed_failures", 0) + 1
-            return Answer(task, task.key, Ending.DIED, None, why, attempts=attempts, is_final=False)
+            return TaskResult(task, task.key, TaskEnd.DIED, None, why, attempts=attempts, is_final=False)
         key = next((message["keyed"] for message in messages if "keyed" in message), task.key)
         found = next((message["found"] for message in messages if "keyed" in message), None)
         return answer_of(task, messages[-1], seconds, key, found)
@@ -151,14 +151,14 @@ def _answered(words: bytes, pool: str) -> tuple[list[Message], float]:
     where = pool, threading.get_ident()
     with _lock:
         if pool in _ended:
-            return [{"ending": Ending.DIED.value, "result": None, "why": "nobody waits for it"}], 0.0
+            return [{"ending": TaskEnd.DIED.value, "result": None, "why": "nobody waits for it"}], 0.0
         process = _processes.get(where) or _processes.setdefault(where, _Process(shared))
     try:
         return process.ask(task)
     except (EOFError, OSError):
         with _lock:
             _processes.pop(where, None)
-        return [{"ending": Ending.DIED.value, "result": None, "why": process.end()}], 0.0
+        return [{"ending": TaskEnd.DIED.value, "result": None, "why": process.end()}], 0.0
 
 
 def _end_processes(pool: str) -> None:

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from isoform.model.budget import WALL_FACTOR
 from isoform.model.errors import OutOfLimits
 from isoform.model.processes import kill_with_descendants, processor_seconds
-from isoform.work.task import Ending, Keyed, Limits, Task, imported
+from isoform.work.task import Keyed, Task, TaskEnd, TaskLimits, imported
 
 TERMINATED_SECONDS = 2.0
 """From the request to end to the kill: time in which a process removes its temporary files."""
@@ -80,7 +80,7 @@ class LimitedProcess:
             self.connection.send_bytes(_GO if go else b"")
 
     def too_late(self) -> Message:
-        return _ending(Ending.OUT_OF_TIME, why=f"no answer in {self._limits.seconds:g} s")
+        return _ending(TaskEnd.OUT_OF_TIME, why=f"no answer in {self._limits.seconds:g} s")
 
     @property
     def has_died(self) -> bool:
@@ -95,7 +95,7 @@ class LimitedProcess:
         else:
             code = os.waitstatus_to_exitcode(self._status)
             why = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return _ending(Ending.DIED, why=why)
+        return _ending(TaskEnd.DIED, why=why)
 
     def end(self) -> None:
         """A process that can is given a moment to end a compiler that it has started."""
@@ -150,14 +150,14 @@ def _encoded_outcome(task: Task, shared: Any, connection: Connection) -> bytes:
         result = imported(task.function)(shared, task.payload)
         if isinstance(result, Generator):
             result = _of_generator(result, connection)
-        return _encoded(_ending(Ending.DONE, result))
+        return _encoded(_ending(TaskEnd.DONE, result))
     except MemoryError:
         why = f"needs more than {task.limits.memory >> 20} MiB of memory"
-        return _encoded(_ending(Ending.OUT_OF_MEMORY, why=why))
+        return _encoded(_ending(TaskEnd.OUT_OF_MEMORY, why=why))
     except OutOfLimits as reason:
-        return _encoded(_ending(Ending.OUT_OF_TIME, why=str(reason)))
+        return _encoded(_ending(TaskEnd.OUT_OF_TIME, why=str(reason)))
     except Exception as error:
-        return _encoded(_ending(Ending.BROKE, why=f"{type(error).__name__}: {str(error)[:LONGEST_WHY]}"))
+        return _encoded(_ending(TaskEnd.BROKE, why=f"{type(error).__name__}: {str(error)[:LONGEST_WHY]}"))
 
 
 def _of_generator(steps: Generator[Keyed, None, Any], connection: Connection) -> Any:
@@ -189,11 +189,11 @@ def _encoded(message: Message) -> bytes:
     return json.dumps(message).encode()
 
 
-def _ending(ending: Ending, result: Any = None, why: str = "") -> Message:
+def _ending(ending: TaskEnd, result: Any = None, why: str = "") -> Message:
     return {"ending": ending.value, "result": result, "why": why}
 
 
-def _set_up(limits: Limits, parent: int) -> None:
+def _set_up(limits: TaskLimits, parent: int) -> None:
     """A session of its own, so that Ctrl-C reaches only the process that decides; no output; an end in any case."""
     os.setsid()
     _die_with_parent(parent)

@@ -15,7 +15,7 @@ from typing import Any
 from isoform.model.errors import UserError
 from isoform.work.limited import TERMINATED_SECONDS
 from isoform.work.serving import serve
-from isoform.work.task import Answer, Ending, Task
+from isoform.work.task import Task, TaskEnd, TaskResult
 from isoform.work.workers import Heard, answer_of
 
 END_SECONDS = TERMINATED_SECONDS + 2.0
@@ -71,7 +71,7 @@ class LocalWorkers:
     def _heard(self, ticket: int) -> Heard:
         worker = self._busy[ticket]
         key_or_answer = worker.heard()
-        if not isinstance(key_or_answer, Answer):
+        if not isinstance(key_or_answer, TaskResult):
             return Heard(ticket, None, *key_or_answer)
         del self._busy[ticket]
         if not worker.has_died:
@@ -119,7 +119,7 @@ class _Worker:
         with suppress(OSError):
             self.connection.send(go)
 
-    def heard(self) -> Answer | tuple[str, Any]:
+    def heard(self) -> TaskResult | tuple[str, Any]:
         """The key of its task, with what was found beside it, or the answer."""
         assert self._task is not None
         try:
@@ -131,7 +131,7 @@ class _Worker:
             return self._key, self._found
         return answer_of(self._task, message, seconds, self._key, self._found)
 
-    def _death(self) -> Answer:
+    def _death(self) -> TaskResult:
         """Of the worker itself: somebody has killed it, and its question with it."""
         assert self._task is not None
         self.has_died = True
@@ -140,7 +140,7 @@ class _Worker:
         code = self._process.exitcode
         how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         seconds = time.monotonic() - self._started
-        return Answer(self._task, self._key, Ending.DIED, None, how, seconds, found=self._found, is_final=False)
+        return TaskResult(self._task, self._key, TaskEnd.DIED, None, how, seconds, found=self._found, is_final=False)
 
     def end(self, deadline: float) -> None:
         """Its connection is closed, so that it ends by itself."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from isoform.model.budget import Budget, interruptible
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
-from isoform.work.task import Answer, Ending, Origin, Task
+from isoform.work.task import ResultOrigin, Task, TaskEnd, TaskResult
 from isoform.work.workers import Heard, Workers
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ OTHERS_SECONDS = 1.0
 """From one look at what other runs have answered to the next."""
 MOST_ATTEMPTS = 2
 
-Make = Callable[[Sequence[Answer]], Task | None]
+Make = Callable[[Sequence[TaskResult]], Task | None]
 """From the answers that were waited for, in the order of their keys, to the task; None if there is nothing to ask."""
 
 
@@ -44,9 +44,9 @@ Make = Callable[[Sequence[Answer]], Task | None]
 class Rules:
     """What the caller knows about answers, and the queue does not."""
 
-    is_final: Callable[[Answer], bool] = lambda answer: answer.ending is Ending.DONE
+    is_final: Callable[[TaskResult], bool] = lambda answer: answer.ending is TaskEnd.DONE
     """Whether more time could not say more."""
-    is_kept: Callable[[Answer], bool] = lambda answer: True
+    is_kept: Callable[[TaskResult], bool] = lambda answer: True
     """Whether it is put into the store."""
     is_reused: Callable[[Kept], bool] = lambda kept: True
     """Whether what the store has will do, beside the rule about time (`Kept.is_enough`)."""
@@ -139,11 +139,11 @@ class Queue:
         self._looked_elsewhere = 0.0
         self._asked: dict[tuple[str, str], list[_Entry]] = {}
         """By kind and key: the one that stands for all, and those that share its answer."""
-        self._answers: dict[tuple[str, str], Answer] = {}
+        self._answers: dict[tuple[str, str], TaskResult] = {}
         self._deferred: dict[tuple[str, str], list[_Deferred]] = {}
         """By the answers that they wait for."""
         self._due: deque[_Deferred] = deque()
-        self._ready: deque[Answer] = deque()
+        self._ready: deque[TaskResult] = deque()
         self._total = self._done = self._kept = 0
         self.why_ended = ""
         """Why tasks are without an answer; empty if none is."""
@@ -185,7 +185,7 @@ class Queue:
     def _is_first(self, entry: _Entry) -> bool:
         """Whether no other task has its kind and key; else it gets that one's answer."""
         if entry.name in self._answers:
-            self._settle_one(entry, self._answers[entry.name], Origin.SHARED)
+            self._settle_one(entry, self._answers[entry.name], ResultOrigin.SHARED)
             return False
         sharing = self._asked.setdefault(entry.name, [])
         sharing.append(entry)
@@ -193,7 +193,7 @@ class Queue:
 
     # -- the loop -------------------------------------------------------------------------------------
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[TaskResult]:
         """Until every task has its answer, those added meanwhile included; or until `why_ended`."""
         while True:
             while self._ready:
@@ -288,7 +288,7 @@ class Queue:
     def _is_settled(self, entry: _Entry, kept: Kept | None) -> bool:
         if kept is None or not kept.is_enough(entry.task.effort) or not self._rules.is_reused(kept):
             return False
-        answer = Answer(
+        answer = TaskResult(
             entry.task,
             kept.key,
             kept.ending,
@@ -296,7 +296,7 @@ class Queue:
             kept.why,
             kept.seconds,
             kept.attempts,
-            Origin.KEPT,
+            ResultOrigin.KEPT,
             entry.found,
             kept.is_final,
         )
@@ -364,9 +364,9 @@ class Queue:
             if other is not entry:
                 heappush(self._waiting, other)
 
-    def _finish(self, entry: _Entry, answer: Answer) -> None:
+    def _finish(self, entry: _Entry, answer: TaskResult) -> None:
         entry.attempts += answer.attempts - 1  # those of which only the workers know
-        if answer.ending is Ending.DIED and entry.attempts < MOST_ATTEMPTS:
+        if answer.ending is TaskEnd.DIED and entry.attempts < MOST_ATTEMPTS:
             heappush(self._waiting, entry)
             return
         if not entry.key:  # workers that go on without asking tell the key with the answer
@@ -378,7 +378,7 @@ class Queue:
             self._with_store(lambda store: store.put(answer) if kept else store.release(answer.task.kind, answer.key))
         self._settle(entry, answer)
 
-    def _settle(self, entry: _Entry, answer: Answer) -> None:
+    def _settle(self, entry: _Entry, answer: TaskResult) -> None:
         sharing: Sequence[_Entry] = (entry,)
         if answer.key:
             self._answers[entry.name] = answer
@@ -388,10 +388,10 @@ class Queue:
                     self._due.append(deferred)
             sharing = self._asked.pop(entry.name, sharing)
         for other in sharing:
-            self._settle_one(other, answer, answer.origin if other is entry else Origin.SHARED)
+            self._settle_one(other, answer, answer.origin if other is entry else ResultOrigin.SHARED)
 
-    def _settle_one(self, entry: _Entry, answer: Answer, origin: Origin) -> None:
+    def _settle_one(self, entry: _Entry, answer: TaskResult, origin: ResultOrigin) -> None:
         self._done += 1
-        self._kept += origin is Origin.KEPT
+        self._kept += origin is ResultOrigin.KEPT
         self._ready.append(replace(answer, task=entry.task, origin=origin, found=entry.found))
         self._tell()

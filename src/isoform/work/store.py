@@ -27,7 +27,7 @@ from isoform.model.values import dataclass
 from isoform.work import schema
 from isoform.work.database import Database
 from isoform.work.owner import Owner, this_process
-from isoform.work.task import Answer, Ending
+from isoform.work.task import TaskEnd, TaskResult
 from isoform.work.trouble import StoreTrouble
 
 LEASE_SECONDS = 120.0
@@ -46,7 +46,7 @@ class Kept:
 
     kind: str
     key: str
-    ending: Ending
+    ending: TaskEnd
     result: Any
     why: str
     label: str
@@ -188,7 +188,7 @@ class Store:
         rows = self._database.transact(lambda connection: connection.execute(query).all())
         return [kept for kept in map(_kept, rows) if kept is not None]
 
-    def put(self, answer: Answer) -> None:
+    def put(self, answer: TaskResult) -> None:
         """Once it returns, the answer is kept. One that is there already is replaced only by a better one."""
         values = {
             "kind": answer.task.kind,
@@ -307,7 +307,7 @@ def _kept(row: Row[Any]) -> Kept | None:
     """None if the row is not one that isoform writes."""
     try:
         fields = dict(row._mapping)
-        fields["ending"], fields["is_final"] = Ending(row.ending), bool(row.is_final)
+        fields["ending"], fields["is_final"] = TaskEnd(row.ending), bool(row.is_final)
         return Kept(**{**fields, "result": json.loads(row.result), "versions": json.loads(row.versions)})
     except (ValueError, TypeError, RecursionError):
         return None

@@ -13,7 +13,7 @@ from isoform.model.values import dataclass
 
 
 @dataclass(frozen=True)
-class Limits:
+class TaskLimits:
     """Of the process that answers one question."""
 
     seconds: float
@@ -38,7 +38,7 @@ class Task:
     """An importable function, as `package.module:name`."""
     payload: Any
     """Its second argument; it must be picklable."""
-    limits: Limits
+    limits: TaskLimits
     effort: float = 0.0
     """Seconds that the function is given to find an answer. An answer that is not final is asked for again where more
     are given."""
@@ -50,7 +50,7 @@ class Task:
     """What it is about, for the caller and for reports."""
 
 
-class Ending(Enum):
+class TaskEnd(Enum):
     """How the process of a question ended."""
 
     DONE = "done"
@@ -63,7 +63,7 @@ class Ending(Enum):
     OUT_OF_MEMORY = "out of memory"
 
 
-class Origin(Enum):
+class ResultOrigin(Enum):
     """Where an answer comes from."""
 
     ASKED = "asked"
@@ -74,11 +74,11 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class TaskResult:
     task: Task
     key: str
     """The task's, or what its function found; empty if it ended before it had found it."""
-    ending: Ending
+    ending: TaskEnd
     result: Any = None
     """What the function returned, as JSON gives it back: lists for tuples, strings for keys."""
     why: str = ""
@@ -86,7 +86,7 @@ class Answer:
     seconds: float = 0.0
     """On the wall clock, from its start to its end."""
     attempts: int = 1
-    origin: Origin = Origin.ASKED
+    origin: ResultOrigin = ResultOrigin.ASKED
     found: Any = None
     """What the function told with the key that it found (`Keyed.found`); None for other tasks."""
     is_final: bool = True
@@ -95,11 +95,11 @@ class Answer:
     @property
     def reason(self) -> str:
         """Why there is no result, for people; empty if there is one."""
-        if self.ending is Ending.DONE:
+        if self.ending is TaskEnd.DONE:
             return ""
-        if self.ending is Ending.BROKE:
+        if self.ending is TaskEnd.BROKE:
             return f"isoform has a bug ({self.why})"
-        if self.ending is Ending.DIED:
+        if self.ending is TaskEnd.DIED:
             often = "its process died twice" if self.attempts > 1 else "its process died"
             return f"{often} ({self.why})"
         return self.why
@@ -108,7 +108,7 @@ class Answer:
 @dataclass(frozen=True)
 class Keyed:
     """What a generator function yields, once, when it has found what its question is: the workers go on with it only
-    if nobody has answered the same question, or is about to. The caller finds `found` in the `Answer`, in any case."""
+    if nobody has answered the same question, or is about to. `TaskResult.found` has `found` in any case."""
 
     key: str
     found: Any = None

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from isoform.model.values import dataclass
 from isoform.work.limited import Message
-from isoform.work.task import Answer, Ending, Task
+from isoform.work.task import Task, TaskEnd, TaskResult
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Heard:
 
     ticket: int
     """The one under which the task was given."""
-    answer: Answer | None = None
+    answer: TaskResult | None = None
     key: str = ""
     found: Any = None
 
@@ -39,10 +39,12 @@ class Workers(Protocol):
         """At once. No process is left, and nothing is heard of what was given."""
 
 
-def answer_of(task: Task, message: Message, seconds: float, key: str, found: Any) -> Answer:
+def answer_of(task: Task, message: Message, seconds: float, key: str, found: Any) -> TaskResult:
     """From the last message of a task's process. A message of another form is a bug in its process."""
     try:
-        ending, why = Ending(message["ending"]), str(message["why"])
-        return Answer(task, key, ending, message["result"], why, seconds, found=found, is_final=ending is Ending.DONE)
+        ending, why = TaskEnd(message["ending"]), str(message["why"])
+        return TaskResult(
+            task, key, ending, message["result"], why, seconds, found=found, is_final=ending is TaskEnd.DONE
+        )
     except (KeyError, ValueError):
-        return Answer(task, key, Ending.BROKE, why="its message cannot be read", seconds=seconds, is_final=False)
+        return TaskResult(task, key, TaskEnd.BROKE, why="its message cannot be read", seconds=seconds, is_final=False)
