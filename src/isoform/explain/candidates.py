@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from isoform.explain.runs import Added, Case, Fix, Runs
@@ -154,7 +154,7 @@ def _moved(target: Sequence[CallRecord], rewrite: Sequence[CallRecord]) -> set[s
     return {left.callee for left, _ in apart if left in rewrites}
 
 
-def that_fix(runs: Runs, case: Case, candidates: Iterator[Candidate], budget: Budget) -> Iterator[Candidate]:
+def that_fix(runs: Runs, case: Case, candidates: Iterable[Candidate], budget: Budget) -> Iterator[Candidate]:
     """Those with which the two agree on an input. Changes that give a site the same values are tried once."""
     known: dict[tuple[object, ...], bool] = {}
     for candidate in candidates:
@@ -174,4 +174,4 @@ def _change(case: Case, candidate: Candidate) -> tuple[object, ...]:
     fitting = mask(rewrite.size)
     # All of them: with the change, the site may be executed more often than it was.
     given = (value & fitting for value in case.values[target.number])
-    return rewrite.number, rewrite.number in candidate.fix.negated, tuple(given)
+    return rewrite.number, rewrite.number in candidate.fix.negated, target.is_constant, tuple(given)

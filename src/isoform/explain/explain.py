@@ -31,6 +31,9 @@ from isoform.run.runner import RunOptions, run_traced
 
 SHARE_OF_ALL_INPUTS, SHARE_OF_TRIVIAL, SHARE_OF_PATH = 0.6, 0.4, 0.6
 """Of what is left of the budget, for the strongest check, then for it with the result itself, then for the next one."""
+SHARE_OF_WITNESS = 0.3
+"""Of the budget, for runs on the witness. Candidates are tried in the order of the ranking: in a function of hundreds
+of instructions there are tens of thousands, and what is not tried in this time is hardly ever the cause."""
 SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
@@ -95,15 +98,13 @@ class _Search:
         self._case = case
         functions = self._question.target, self._question.rewrite
         self._ranking = Ranking(self._runs, case, functions, self._runs.others)
-        self._places = Places(self._question, case)
+        self._places = Places(self._question, case, self._runs.others)
         self._keeps = filter_of(self._question.options.cause_filter, self._runs, case, functions)
         sites = self._runs.marked
         self._counts["values of the target"] = sum(s.number in case.values for s in sites[0].sites)
         self._counts["values of the rewrite"] = sum(s.number in case.own for s in sites[1].sites)
-        every = self._counted("pairs")
-        found = list(that_fix(self._runs, case, every, self._budget) if self._pruning.by_witness else every)
-        self._counts["agree on the witness"] = len(found)
-        ranked = self._ranking.sort(found)
+        ranked = self._that_fix_witness(self._ranking.sort(list(self._counted("pairs"))))
+        self._counts["agree on the witness"] = len(ranked)
         self._left = ranked
         try:
             return self._shown(ranked) or self._none(self._why_not(), ranked)
@@ -112,6 +113,12 @@ class _Search:
             self._budget.is_closed = True
             is_late = self._budget.exhausted and not self._budget.interrupted
             return self._none(self._why_not() if is_late else f"no cause found: {reason}", ranked)
+
+    def _that_fix_witness(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        if not self._pruning.by_witness:
+            return list(ranked)
+        part = self._budget.part(self._budget.left * SHARE_OF_WITNESS)
+        return list(that_fix(self._runs, self._case, ranked, part))
 
     def _counted(self, name: str) -> Iterator[Candidate]:
         for candidate in filter(self._keeps, single_changes(self._runs, self._case)):

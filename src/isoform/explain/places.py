@@ -31,9 +31,10 @@ _EXTENSIONS = ("movs", "movz", "cbw", "cwde", "cdqe", "sext", "zext")
 
 
 class Places:
-    def __init__(self, question: Question, case: Case) -> None:
+    def __init__(self, question: Question, case: Case, others: Sequence[Case] = ()) -> None:
         self._functions = question.target, question.rewrite
         self._case = case
+        self._others = others
         self._order = question.contract.machine.byte_order
 
     def causes(self, chosen: Sequence[Candidate], similar: Sequence[Candidate], ranking: Ranking) -> list[Cause]:
@@ -57,11 +58,13 @@ class Places:
         return replace(cause, copies=copies)
 
     def _is_same_value(self, candidate: Candidate, other: Candidate) -> bool:
-        """Whether the rewrite is changed at the same site, to the same values: the target has copies of them."""
+        """Whether the rewrite is changed at the same site, to values that are the same in all runs: the target has
+        copies of them."""
         if candidate.rewrite != other.rewrite or candidate.target is None or other.target is None:
             return False
-        values = self._case.values
-        return values.get(candidate.target.number) == values.get(other.target.number)
+        numbers = candidate.target.number, other.target.number
+        runs = (case.values for case in (self._case, *self._others))
+        return all(values.get(numbers[0], ()) == values.get(numbers[1], ()) for values in runs)
 
     def cause(self, candidate: Candidate, ranking: Ranking) -> Cause:
         target, rewrite = self._pair(candidate)

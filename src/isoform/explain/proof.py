@@ -78,6 +78,11 @@ class _Occurrences:
         """Each with the condition under which it is computed."""
         return self._found.get(site, [])
 
+    def constant(self, site: int) -> Term | None:
+        """The constant that the instruction has there, if it has one: it is the same on all inputs."""
+        found = self.of(site)
+        return found[0][1] if found and self._marked.sites[site].is_constant else None
+
     def in_order(self, site: int) -> list[tuple[Term, Term]]:
         """One for each time that the site is executed. Of the result, which one of several returns leaves: one."""
         found = self.of(site)
@@ -279,6 +284,10 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
             if added.before == site and number < len(seen.of(added.site)):
                 _store(state, seen, added, number)
 
+    def fitted(value: Term, site: int, terms: Terms, width: int) -> Term:
+        value = _fitted(terms, as_given(terms, value), width)
+        return terms.xor_(value, terms.bv(1, width)) if site in fix.negated else value
+
     def changed(site: int | None, state: State, value: Term) -> Term:
         terms, width = state.side.terms, state.side.terms.width(value)
         if site in fix.dropped:
@@ -287,16 +296,17 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
             return value
         number = times[site]
         times[site] += marked.sites[site].role is not Role.LEFT
+        constant = seen.constant(fix.values[site])
+        if constant is not None:
+            return fitted(constant, site, terms, width)
         values = seen.in_order(fix.values[site])
         # Where the target has no such value the fix says nothing: then any value must do.
         anything = state.side.undefined(width)
         if number >= len(values):
             return anything
         condition, found = values[number]
-        fitted = _fitted(terms, as_given(terms, found), width)
-        if site in fix.negated:
-            fitted = terms.xor_(fitted, terms.bv(1, width))
-        return fitted if condition == state.condition else terms.ite(condition, fitted, anything)
+        given = fitted(found, site, terms, width)
+        return given if condition == state.condition else terms.ite(condition, given, anything)
 
     def change(point: policies.Point, state: State, value: Term) -> Term:
         site = marked.at.get((point.block, point.number))

@@ -8,6 +8,7 @@ programs.)
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
@@ -15,9 +16,11 @@ from isoform.explain.candidates import Candidate
 from isoform.explain.runs import Case, Runs, Values
 from isoform.explain.sites import Role, Site
 from isoform.lift.function import Function
+from isoform.model.evaluate import mask
 from isoform.model.outcome import in_frame
 from isoform.run.running import ShownValues
 
+_WORD = re.compile(r"\w+")
 _PASSED_ON = (Role.ARGUMENT, Role.RETURNED, Role.LEFT)
 """Roles of values that were made elsewhere."""
 
@@ -38,12 +41,17 @@ class Ranking:
         self._sites = runs.sites_with_operands()
         shown = runs.operands(case)
         self._read = [side.values for side in shown]
+        self._words: dict[tuple[int, int], Counter[str]] = {}
         self._stored = [_loads_of_stored(sites, side) for sites, side in zip(self._sites, shown, strict=True)]
         self._order = [_first_times(shown.order) for shown in case.shown]
         self._last = _last_results(runs.rewrite.sites, case.shown[1], runs.results)
         target, rewrite = self._sites
         every = (case, *cases)
-        self._right = _right_values(target, rewrite, every, functions) | _right_loads(target, rewrite, every)
+        self._right = (
+            _right_values(target, rewrite, every, functions)
+            | _right_loads(target, rewrite, every)
+            | _kept_arguments(rewrite, every)
+        )
 
     def sort(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         return sorted(candidates, key=self._key)
@@ -101,6 +109,7 @@ class Ranking:
             self._order[1].get((rewrite.number, candidate.time), 0) if rewrite is not None else self._unpaired(is_born),
             target is not None and self._is_moved(0, target, candidate.time),
             self._unlikeness(candidate),
+            self._other_words(candidate),
             self._order[0].get((target.number, candidate.time), 0) if target is not None else 0,
         )
 
@@ -154,6 +163,20 @@ class Ranking:
             + bool(candidate.fix.negated)
         )
 
+    def _other_words(self, candidate: Candidate) -> int:
+        """In how many words their instructions differ: of the places where the target has a constant, say, the one that
+        reads most like the rewrite's is named."""
+        left, right = (self._words_of(side, site) for side, site in enumerate((candidate.target, candidate.rewrite)))
+        return ((left - right) + (right - left)).total()
+
+    def _words_of(self, side: int, site: Site | None) -> Counter[str]:
+        if site is None:
+            return Counter()
+        key = side, site.address
+        if key not in self._words:
+            self._words[key] = Counter(_WORD.findall(self._functions[side].instructions[site.address].text))
+        return self._words[key]
+
 
 def _right_values(
     target: Sequence[Site], rewrite: Sequence[Site], cases: Sequence[Case], functions: tuple[Function, Function]
@@ -180,6 +203,18 @@ def _right_loads(target: Sequence[Site], rewrite: Sequence[Site], cases: Sequenc
     seen = {_signature(site, runs[0])[1:] for site in target if _is_loaded(site)}
     found = ((site, _signature(site, runs[1])[1:]) for site in rewrite if _is_loaded(site))
     return frozenset(site.number for site, values in found if values in seen and len(set(values)) > 2)
+
+
+def _kept_arguments(rewrite: Sequence[Site], cases: Sequence[Case]) -> frozenset[int]:
+    """Sites at which the rewrite keeps an argument in its frame, as it came: both functions are called with it."""
+    kept = (site for site in rewrite if site.role is Role.STORED and site.only_moves and site.container)
+    return frozenset(site.number for site in kept if all(_keeps_argument(site, case) for case in cases))
+
+
+def _keeps_argument(site: Site, case: Case) -> bool:
+    came = case.inputs[1].registers.get(site.container)
+    values, addresses = (case.own.get(number, ()) for number in (site.number, site.number - 1))
+    return came is not None and all(map(in_frame, addresses)) and all(v == came & mask(site.size) for v in values)
 
 
 def _is_loaded(site: Site) -> bool:

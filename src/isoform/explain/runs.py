@@ -203,7 +203,7 @@ class Runs:
         """The same input, with the rewrite as the fix makes it."""
         sites = self.rewrite.sites
         given = {
-            to: given_by(case.values.get(source, ()), sites[to].size, to in fix.negated)
+            to: given_by(case.values.get(source, ()), sites[to].size, to in fix.negated, self._constants.get(source))
             for to, source in fix.values.items()
         }
         stores = tuple(store for added in fix.added for store in self._stores_at(added, case))
@@ -211,6 +211,12 @@ class Runs:
             case = self._with_target(fix, case)
         outcome, shown = self._run(1, case.inputs[1], fix, given, stores)
         return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
+
+    @cached_property
+    def _constants(self) -> dict[int, int]:
+        """Sites of the target that have a constant, with it: that is the same however often they are executed."""
+        seen = self.witness.values if self.witness is not None else {}
+        return {s.number: seen[s.number][0] for s in self.target.sites if s.is_constant and seen.get(s.number)}
 
     def _with_target(self, fix: Fix, case: Case) -> Case:
         outcome, shown = self._run(0, case.inputs[0], fix)
@@ -287,11 +293,14 @@ class Runs:
         return tuple(dict.fromkeys(result.register for result in self._question.contract.results))
 
 
-def given_by(values: Sequence[int], size: int, is_negated: bool = False) -> Given:
-    """The values in their order, as wide as the site; past their end something that nothing agrees with by chance."""
+def given_by(values: Sequence[int], size: int, is_negated: bool = False, constant: int | None = None) -> Given:
+    """The values in their order, as wide as the site; past their end the constant that they are, or something that
+    nothing agrees with by chance."""
     fitting = mask(size)
 
     def give(number: int, own: int) -> int:
+        if number >= len(values) and constant is not None:
+            return (constant & fitting) ^ is_negated
         if number >= len(values):
             return mixed_number(_PAST_THE_END, number, size)
         return (values[number] & fitting) ^ is_negated

@@ -7,6 +7,8 @@ from typing import Any
 
 from isoform.model.cause import Cause, CauseKind, RootCause, ValuePlace
 
+MOST_LINES = 6
+"""Further source lines of a value that a sentence names."""
 MOST_COPIES = 3
 """Further places of one cause that a sentence names."""
 
@@ -62,7 +64,7 @@ def _should(cause: Cause) -> str:
     else:
         what = "the opposite of what" if cause.is_negated else "what"
         text = (
-            f"{_whose(rewrite, 'rewrite')} should hold {what} {_whose(target, 'target')} holds "
+            f"{_whose(rewrite, 'rewrite')} should hold {what} {_whose(target, 'target')}{_same_at(cause)} holds "
             f"({_number(target.value ^ cause.is_negated)}, not {_number(rewrite.value)})"
         )
     return text + _also(cause)
@@ -86,8 +88,26 @@ def _place(place: ValuePlace) -> str:
     return f"`{place.text}`{source}"
 
 
+def _same_at(cause: Cause) -> str:
+    """The other source lines at which the target has the value."""
+    lines = lines_of_copies(cause)
+    if not lines:
+        return ""
+    shown = ", ".join(map(str, lines[:MOST_LINES])) + (" and others" if len(lines) > MOST_LINES else "")
+    return f", and the same value at line{'s' if len(lines) > 1 else ''} {shown},"
+
+
+def lines_of_copies(cause: Cause) -> list[int]:
+    """Source lines at which the target has copies of the value, other than that of the cause."""
+    target = cause.target
+    if target is None or target.line is None:
+        return []
+    copies = (place for place, rewrite in cause.copies if rewrite == cause.rewrite and place is not None)
+    return sorted({p.line for p in copies if p.file == target.file and p.line is not None} - {target.line})
+
+
 def _also(cause: Cause) -> str:
-    """Copies of the same instruction in the rewrite; those of a value in the target say nothing new."""
+    """Copies of the same instruction in the rewrite."""
     places = dict.fromkeys(rewrite for _, rewrite in cause.copies if rewrite is not None and rewrite != cause.rewrite)
     shown = [f"{_of(place)}{_place(place)}" for place in places][:MOST_COPIES]
     return f", and likewise {', '.join(shown)}" if shown else ""
