@@ -127,7 +127,8 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        verdict = Discovery(budget).fixpoint(partial(answer, loaded, options, budget, explainer=_explainer(options)))
+        asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
+        verdict = Discovery(budget).fixpoint(asking)
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
 
 

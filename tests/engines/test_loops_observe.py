@@ -10,8 +10,12 @@ from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
 from isoform.engines.loops.observe.stations import choices, cut_order, heads
+from isoform.engines.loops.observe.tests import gather
 from isoform.engines.loops.observe.untaken import untaken
+from isoform.engines.loops.tuning import TESTS_WANTED
+from isoform.engines.separate import NOT_COMPARED
 from isoform.load.open import LoadOptions, open_pair
+from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Status
 from isoform.run.observe import TooManySnapshotsError, observe
 from isoform.run.runner import RunOptions
@@ -93,3 +97,25 @@ def test_nothing_to_tell_where_tests_go_everywhere(tmp_path: Path) -> None:
     pair = open_pair(str(path), str(path), LoadOptions(cflags=("-O0",)), LoadOptions(cflags=("-O1",)))
     asked = settle(lifted(pair[0]), lifted(pair[1]), Options())
     assert untaken(asked, [(inputs(1, 2), inputs(1, 2)), (inputs(), inputs())]) == []
+
+
+INVALID = """
+int sum(const int *a, int n) {
+    int s = 0;
+    if (n > 7) return *(volatile int *)4 + PLUS;
+    for (int i = 0; i < n; i++) s += a[i];
+    return s;
+}
+"""
+
+
+def test_tests_that_the_contract_excludes_end_nothing(tmp_path: Path) -> None:
+    """For n > 7 the two differ, after a load from where no program has memory."""
+    path = tmp_path / "sum.c"
+    path.write_text(INVALID)
+    pair = open_pair(str(path), str(path), LoadOptions(cflags=("-DPLUS=0",)), LoadOptions(cflags=("-DPLUS=1",)))
+    budget = Budget(20.0)
+    found = gather(settle(lifted(pair[0]), lifted(pair[1]), Options()), budget, seed=1)
+    assert found.ended[NOT_COMPARED] > 0
+    assert not found.differs
+    assert len(found.traces) >= TESTS_WANTED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -26,7 +27,7 @@ from isoform.model.contract import CallRule, Contract, SignatureSource
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.outcome import Inputs
 from isoform.model.saved import OPTIONS, SavedQuestion
-from isoform.model.verdict import Different, Subject, Unknown, Verdict, Witness
+from isoform.model.verdict import Different, Equivalent, Subject, Unknown, Verdict, Witness
 
 Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
@@ -42,9 +43,10 @@ def answer(
     budget: Budget,
     discovery: Discovery,
     explainer: Explainer | None = None,
+    advises: bool = False,
 ) -> Verdict:
     """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` if it depends on
-    more."""
+    more. `advises`: if it stays open, with a precondition that would help."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     options.so_far(refused(subjects, options, budget, UNFINISHED))
     try:
@@ -59,7 +61,12 @@ def answer(
     except (OutOfLimits, MemoryError) as reason:
         budget.is_closed = True
         return refused(subjects, options, budget, f"{reason or 'memory ran out'} while lifting")
-    return answer_question(question, subjects, budget, explainer)
+    verdict = answer_question(question, subjects, budget, explainer)
+    if not advises or isinstance(verdict, (Different, Equivalent)):
+        return verdict
+    from isoform.engines.advice import with_advice
+
+    return with_advice(question, verdict, partial(pose, target, rewrite), budget)
 
 
 def answer_question(

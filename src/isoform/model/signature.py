@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from enum import Enum
+from operator import attrgetter
 
 from isoform.model.values import dataclass
 
@@ -62,6 +64,30 @@ class CType:
     is_restrict: bool = False
     """Whether it is a pointer that is declared `restrict`."""
 
+    def __hash__(self) -> int:
+        """Computed once: structures share members, and members of members (a `FILE` has pointers to functions that take
+        a `FILE`), so that all paths through a type are far more than its parts."""
+        known: int | None = self.__dict__.get(_HASH)
+        if known is None:
+            known = self.__dict__[_HASH] = hash(_parts(self))
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        """Types of two files are found to be equal once, for the same reason."""
+        if not isinstance(other, CType):
+            return NotImplemented
+        left, right = _representative(self), _representative(other)
+        if left is right:
+            return True
+        if hash(left) != hash(right) or _parts(left) != _parts(right):
+            return False
+        right.__dict__[_SAME] = left
+        return True
+
+    def __getstate__(self) -> dict[str, object]:
+        """Hashes are those of one process."""
+        return {name: value for name, value in self.__dict__.items() if name not in (_HASH, _SAME)}
+
     @property
     def leads_to_functions(self) -> bool:
         """Whether it is a pointer to a function of known type, or has a member that is."""
@@ -111,6 +137,17 @@ class CType:
     def is_float(self) -> bool:
         """Whether it is one number in single or double format, not a vector of them."""
         return self.kind is TypeKind.FLOAT and self.bits in (32, 64) and self.pointee is None
+
+
+_HASH, _SAME = "_hash", "_same"
+_parts = attrgetter(*(field.name for field in fields(CType)))
+
+
+def _representative(ctype: CType) -> CType:
+    """Of all types that were found to be equal to this one, always the same."""
+    while (other := ctype.__dict__.get(_SAME)) is not None:
+        ctype = other
+    return ctype
 
 
 @dataclass(frozen=True)

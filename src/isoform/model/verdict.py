@@ -220,6 +220,8 @@ class Bounded(Verdict):
 
     bound: dict[str, Any] = field(kw_only=True)
     why: str = field(kw_only=True)
+    helps: str = field(default="", kw_only=True)
+    """What would help to prove more; empty if nothing is known."""
     word: ClassVar[str] = "bounded"
 
     def __post_init__(self) -> None:

@@ -61,7 +61,9 @@ def _reasons(verdict: Verdict) -> dict[str, str]:
         return {"why": verdict.why, "helps": verdict.helps}
     if isinstance(verdict, Different):
         return {"hint": verdict.hint} if verdict.hint else {}
-    return {"why": verdict.why} if isinstance(verdict, Bounded) else {}
+    if isinstance(verdict, Bounded):
+        return {"why": verdict.why} | ({"helps": verdict.helps} if verdict.helps else {})
+    return {}
 
 
 def _companions(verdict: Verdict) -> dict[str, Any]:

@@ -190,7 +190,7 @@ def _rest(verdict: Verdict, witness: Witness | None) -> Iterator[Labelled]:
     if isinstance(verdict, Bounded):
         yield Labelled("bound", tuple(_pairs(verdict.bound)))
         yield Labelled("no proof", tuple(_no_proof(verdict)))
-    if isinstance(verdict, Unknown):
+    if isinstance(verdict, (Bounded, Unknown)):
         yield Labelled("what helps", (_sentence(verdict.helps),) if verdict.helps else ())
     if isinstance(verdict, Equivalent):
         yield from _proof(verdict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from random import Random
 
@@ -13,7 +14,7 @@ from isoform.borders.restrict_space import as_promised
 from isoform.engines.loops.observe.inputs import LoopInputs
 from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
-from isoform.engines.loops.observe.windows import long_run, windows_of
+from isoform.engines.loops.observe.windows import long_fuel, long_run, windows_of
 from isoform.engines.loops.tuning import (
     FEW_TIMES,
     GATHERING_SECONDS,
@@ -32,6 +33,7 @@ from isoform.engines.loops.tuning import (
     TESTS_WANTED,
     VARIATIONS,
 )
+from isoform.engines.separate import NOT_COMPARED, differs
 from isoform.lift.function import BlockId, Function
 from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget
@@ -173,7 +175,7 @@ class _Gathering:
         if self._found.differs or not self._question.admits(inputs[0]):
             return False
         ran = long_run(self._question, inputs, self._stations)
-        if ran is None or not self._agree(inputs, *ran.outcomes, self._number):
+        if ran is None or not self._agree(inputs, *ran.outcomes, self._number, is_long=True):
             self._found.is_long |= self._found.differs
             return False
         heads = frozenset((side, point) for side, passed in enumerate(ran.passed) for point in passed[1:])
@@ -257,8 +259,11 @@ class _Gathering:
         if self._agree(inputs, target, rewrite, number):
             self._keep(inputs, Traces(tuple(left), tuple(right)), number)
 
-    def _agree(self, inputs: tuple[Inputs, Inputs], target: Outcome, rewrite: Outcome, number: int) -> bool:
-        """Whether both ended, with the same outcome."""
+    def _agree(
+        self, inputs: tuple[Inputs, Inputs], target: Outcome, rewrite: Outcome, number: int, is_long: bool = False
+    ) -> bool:
+        """Whether both ended, with the same outcome. A test that the contract excludes, as by where its buffers
+        overlap, may end differently: it is left out, and decides nothing."""
         found, differ = self._found, _differ(self._question, target, rewrite)
         if target.status is not Status.DONE or rewrite.status is not Status.DONE:
             self.too_long += Status.OUT_OF_FUEL in (target.status, rewrite.status)
@@ -267,8 +272,16 @@ class _Gathering:
                 found.differing = found.differing or _without_results(inputs)
             return False
         if differ:
-            found.differing, found.differs = _without_results(inputs), True
+            witness = _without_results(inputs)
+            found.differs = differs(self._with_long_runs if is_long else self._question, witness)
+            found.differing = witness if found.differs else found.differing
+            if not found.differs:
+                found.note(NOT_COMPARED, number)
         return not differ
+
+    @cached_property
+    def _with_long_runs(self) -> Question:
+        return replace(self._question, options=replace(self._question.options, fuel=long_fuel(self._question)))
 
     def _keep(self, inputs: tuple[Inputs, Inputs], trace: Traces, number: int) -> None:
         """Keep it if it shows something that others do not."""
