@@ -18,7 +18,8 @@ from zlib import crc32
 import pytest
 
 from isoform.check.certificate import check_certificate
-from isoform.cli import app
+from isoform.cli import app, run_command
+from isoform.engines.same_code.engine import SAME_CODE
 from pairfile import Pair, read, read_all
 
 SCHEMA = Path(__file__).parent.parent / "docs" / "verdict.schema.json"
@@ -159,6 +160,13 @@ def is_certified(pair: Pair) -> bool:
     return pair.name in CERTIFIED or crc32(pair.name.encode()) % SAMPLE == 0
 
 
+def check_command(pair: Pair, folder: Path) -> list[str]:
+    """A listing of the same code is derived again from the files."""
+    files = [str(pair.path.parent / pair.fields[side]) for side in "ab"]
+    built = [word for side, build in pair.compiled.items() for word in build.options(side)]
+    return ["check", str(folder), "--target", files[0], "--rewrite", files[1], *built]
+
+
 @pytest.mark.parametrize("pair", certified())
 def test_another_solver_confirms_the_certificate(
     pair: Pair, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -166,6 +174,9 @@ def test_another_solver_confirms_the_certificate(
     folder = tmp_path / "certificate"
     answer = ask(pair, capsys, "--cert", str(folder))
     assert answer["verdict"] == "equivalent", shown(answer)
+    if answer["engine"] == SAME_CODE:
+        assert run_command(check_command(pair, folder)) == 0, capsys.readouterr().out
+        return
     report = check_certificate(folder)
     assert report.ok, [*report.problems, *report.rows]
     confirmed = [row.name for row in report.rows if not row.name.startswith("step-")]  # steps serve the others

@@ -422,7 +422,9 @@ def check(
         raise UserError("give both --target and --rewrite: a certificate is about two functions")
     listing = read_listing(Path(folder))
     if listing is not None:
-        return _checked_listing(listing, (target, rewrite), (load_target, load_rewrite))
+        from isoform.diff.checked import checked_listing
+
+        return checked_listing(listing, (target, rewrite), (load_target, load_rewrite))
     at_hand = None
     if target is not None and rewrite is not None:
         index = read_index(Path(folder))
@@ -434,32 +436,6 @@ def check(
                 loaded = _with_constants(loaded, index, budget)
             at_hand = _at_hand(loaded[0], index), _at_hand(loaded[1], index)
     return check_certificate(Path(folder), jobs, progress, seconds, at_hand)
-
-
-def _checked_listing(
-    index: Mapping[str, Any], paths: tuple[str | None, str | None], loading: tuple[LoadOptions | None, ...]
-) -> CheckReport:
-    """The listing of `diff --cert`, with the files that it names or that are given."""
-    from isoform.check.same_code.certificate import check_listing
-    from isoform.diff.members import members_of
-
-    sides = []
-    for side, path, how in zip(("target", "rewrite"), paths, loading, strict=True):
-        named = index[side].get("path") if isinstance(index.get(side), dict) else None
-        if path is None and not isinstance(named, str):
-            raise UserError("the listing does not name its files: give --target and --rewrite")
-        sides.append([(member, how or LoadOptions()) for member in members_of(path or str(named))])
-    found = []
-    for file in index["files"]:
-        both = [
-            next(
-                (member.parsed(how).data for member, how in side if len(side) == 1 or member.label == file["label"]),
-                None,
-            )
-            for side in sides
-        ]
-        found.append(None if both[0] is None or both[1] is None else (both[0], both[1]))
-    return check_listing(index, found)
 
 
 def _with_constants(loaded: tuple[Loaded, Loaded], index: Mapping[str, Any], budget: Budget) -> tuple[Loaded, Loaded]:

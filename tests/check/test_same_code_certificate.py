@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from isoform.api import check
+from isoform.api import check, compare
 from isoform.check.same_code.certificate import check_listing, digest_of
 from isoform.cli import run_command
 from isoform.diff.diff import diff
 from isoform.diff.options import DiffOptions
+from isoform.load.open import LoadOptions
 from isoform.model.check_report import CheckReport, CheckResult
 
 pytestmark = pytest.mark.compiler("gcc-12")
@@ -188,4 +189,107 @@ def test_other_files_and_changed_words(folder: Path, capsys: pytest.CaptureFixtu
     assert run_command(["check", str(folder / "bad")]) == 2
     assert "write it again" in capsys.readouterr().err
     assert run_command(["diff", str(folder / "old.so"), str(folder / "new.so"), "--cert", str(folder)]) == 2
-    assert "something else than a listing" in capsys.readouterr().err
+    assert "something else than a certificate" in capsys.readouterr().err
+
+
+# -- of one question ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared(folder: Path) -> Path:
+    """The certificate of `compare` for a function with a jump table and callees outside."""
+    verdict = compare(f"{folder}/old.so:jumps", f"{folder}/new.so:jumps", cert=str(folder / "one"), budget=5)
+    assert (verdict.verdict, verdict.engine) == ("equivalent", "same-code")
+    return folder / "one"
+
+
+def test_the_certificate_of_compare(folder: Path, compared: Path) -> None:
+    report = check(compared)
+    assert report.ok
+    assert confirmed(report) == {"jumps"}
+    old, new = f"{folder}/old.so", f"{folder}/new.so"
+    assert check(compared, f"{old}:jumps", f"{new}:jumps").ok
+    assert check(compared, old, new).ok
+
+
+@pytest.mark.parametrize("other", ["code", "calls"])
+def test_it_is_about_one_function(folder: Path, compared: Path, other: str) -> None:
+    report = check(compared, f"{folder}/old.so:{other}", f"{folder}/new.so:{other}")
+    assert not report.ok
+    assert f"not about {other}" in report.problems[0]
+    assert not check(compared, f"{folder}/old.so:jumps", f"{folder}/new.so:{other}").ok
+
+
+def test_it_is_about_one_file(folder: Path, compared: Path) -> None:
+    built(folder, "fourth.so", FIRST + SOURCE.replace("return 77", "return 78"))
+    report = check(compared, f"{folder}/old.so:jumps", f"{folder}/fourth.so:jumps")
+    assert not report.ok
+    assert "not the file" in report.problems[0]
+
+
+def under_the_name_of_another(index: dict[str, Any]) -> None:
+    """It says that it is about `code`, and lists `jumps`."""
+    index["target"]["function"] = index["rewrite"]["function"] = "code"
+
+
+def with_a_name_that_is_not_its_own(index: dict[str, Any]) -> None:
+    under_the_name_of_another(index)
+    index["files"][0]["functions"][0]["name"] = "code"
+
+
+def without_the_function(index: dict[str, Any]) -> None:
+    index["files"][0]["functions"] = []
+
+
+def without_its_files(index: dict[str, Any]) -> None:
+    index["files"] = []
+
+
+def without_what_it_rests_on(index: dict[str, Any]) -> None:
+    index["assumptions"] = []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        under_the_name_of_another,
+        with_a_name_that_is_not_its_own,
+        without_the_function,
+        without_its_files,
+        without_what_it_rests_on,
+    ],
+)
+def test_forged_certificates_of_compare(
+    folder: Path, compared: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    index = json.loads((compared / "index.json").read_text())
+    change(index)
+    index["digest"] = digest_of(index)
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    assert not check(tmp_path).ok
+    assert not check(tmp_path, f"{folder}/old.so", f"{folder}/new.so").ok
+
+
+def test_a_changed_file_with_its_hash_in_the_certificate(folder: Path, compared: Path, tmp_path: Path) -> None:
+    index = json.loads((compared / "index.json").read_text())
+    data = built(folder, "fifth.so", FIRST + SOURCE.replace("return 77", "return 78"))
+    index["files"][0]["rewrite"]["sha256"] = sha256(data).hexdigest()
+    index["digest"] = digest_of(index)
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    report = check(tmp_path, f"{folder}/old.so:jumps", f"{folder}/fifth.so:jumps")
+    assert not report.ok
+    assert not report.problems
+    assert not confirmed(report)
+
+
+def test_sources(tmp_path: Path) -> None:
+    """A source is built again for the check, with the same flags."""
+    (tmp_path / "old.c").write_text(SOURCE)
+    (tmp_path / "new.c").write_text(FIRST + SOURCE)
+    sides = f"{tmp_path}/old.c:calls", f"{tmp_path}/new.c:calls"
+    cert = tmp_path / "cert"
+    assert compare(*sides, cert=str(cert), cflags=("-O1",), budget=5).verdict == "equivalent"
+    how = LoadOptions(cflags=("-O1",))
+    assert check(cert, *sides, how, how).ok
+    other = LoadOptions(cflags=("-O0",))
+    assert not check(cert, *sides, how, other).ok

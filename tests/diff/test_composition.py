@@ -10,9 +10,9 @@ import pytest
 from isoform.borders.question import Options
 from isoform.diff.ask import AskedPair, ask, proof_with_outside
 from isoform.diff.compose import Composer
-from isoform.diff.identical import Differs
 from isoform.diff.members import ComparedFile
 from isoform.diff.unit import Unit, opened
+from isoform.engines.same_code.identical import Differs
 from isoform.load.open import LoadOptions
 from isoform.model.verdict import Assumption, Verdict
 
@@ -77,6 +77,29 @@ def test_callers_that_differ(tmp_path: Path, old: str, new: str) -> None:
     """In how often they call, in what the callee writes or reads, in its arguments, or in whether they call."""
     sources = [f"{HARD}int f(int *p, int n) {{ {body} }}" for body in (old, new)]
     assert proof(unit_of(tmp_path, *sources)) is None
+
+
+SCRATCH = """
+__attribute__((noinline, used)) static int g(int x) { BODY }
+int f(int x) {
+  int kept;
+  __asm__("mov $7, %%esi; mov %1, %%edi; call g; mov %%esi, %0" : "=r"(kept) : "r"(x)
+          : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+  return kept;
+}
+"""
+
+
+def test_callees_that_do_the_same_may_leave_other_things_in_registers(tmp_path: Path) -> None:
+    """The code of the callers is the same, and reads a register that one callee changes and the other does not."""
+    plain = "return x * 2 + 1;"
+    changes = 'int a; __asm__("mov $9, %%esi; mov %1, %0" : "=r"(a) : "r"(x) : "esi"); return a + a + 1;'
+    unit = unit_of(tmp_path, SCRATCH.replace("BODY", plain), SCRATCH.replace("BODY", changes), "-O1 -g -mno-red-zone")
+    assert ask([unit], AskedPair(0, entries(unit, "g"), 4.0, 1, 1 << 31))["verdict"]["verdict"] == "equivalent"
+    shown = Composer(unit).shown(entries(unit, "g"), ())
+    assert shown is not None
+    found = ask([unit], AskedPair(0, entries(unit, "f"), 4.0, 1, 1 << 31, callees=(shown,)))
+    assert found["verdict"]["verdict"] == "different"
 
 
 CALLBACK = """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import isoform
-from isoform.engines.same_code import SAME_CODE
+from isoform.engines.same_code.engine import SAME_CODE
 
 SOURCE = """
 static int table[4] = {1, 2, 3, 4};
@@ -61,10 +62,40 @@ def test_not_where_something_that_it_names_is_not(tmp_path: Path, before: str, a
     assert verdict.verdict != "equivalent"
 
 
-def test_callees_in_the_file_are_followed_by_the_engines(tmp_path: Path) -> None:
-    """A callee may return elsewhere, or read what is behind its call."""
+def test_callees_in_the_file_are_the_same_code_too(tmp_path: Path) -> None:
     called = "int h(int x) { return x + 1; } int f(int x) { return h(x) * 2; }"
-    assert ask(tmp_path, called, ELSEWHERE + called).engine != SAME_CODE
+    verdict = ask(tmp_path, called, ELSEWHERE + called)
+    assert (verdict.verdict, verdict.engine) == ("equivalent", SAME_CODE)
+    assert "return-addresses-unread" in [one.name for one in verdict.assumptions]
+    assert ask(tmp_path, called, ELSEWHERE + called.replace("x + 1", "x + 3")).verdict == "different"
+
+
+SWITCH = """
+int put(int);
+int f(int x)
+{
+    switch (x) {
+    case 0: return put(1); case 1: return put(3) + 2; case 2: return put(4) * 5; case 3: return put(5) * 3;
+    case 4: return put(9) - 1; case 5: return put(2) + put(1); case 6: return 77; default: return 0;
+    }
+}
+"""
+
+
+def test_jump_tables(tmp_path: Path) -> None:
+    verdict = ask(tmp_path, SWITCH, ELSEWHERE + SWITCH)
+    assert (verdict.verdict, verdict.engine) == ("equivalent", SAME_CODE)
+    assert "jump-tables" in [one.name for one in verdict.assumptions]
+    changed = SWITCH.replace("case 1: return put(3) + 2; case 2:", "case 2: return put(3) + 2; case 1:")
+    assert ask(tmp_path, SWITCH, ELSEWHERE + changed).verdict == "different"
+
+
+def test_instructions_without_semantics(tmp_path: Path) -> None:
+    odd = 'double f(double x) { __asm__("fldl %1; fsin; fstpl %0" : "=m"(x) : "m"(x)); return x; }'
+    verdict = ask(tmp_path, odd, ELSEWHERE + odd)
+    assert (verdict.verdict, verdict.engine) == ("equivalent", SAME_CODE)
+    assert "same-unsupported" in [one.name for one in verdict.assumptions]
+    assert ask(tmp_path, odd, ELSEWHERE + odd.replace("fsin", "fcos")).verdict == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +128,17 @@ def test_where_more_is_asked_the_engines_answer(tmp_path: Path, options: dict[st
     assert ask(tmp_path, SOURCE, ELSEWHERE + SOURCE, **options).engine != SAME_CODE
 
 
-def test_a_certificate_is_made_of_formulas(tmp_path: Path) -> None:
-    plain = "int f(int x) { return x + 1; }\n"
+def test_the_certificate_is_a_listing(tmp_path: Path) -> None:
+    cert = str(tmp_path / "cert")
+    verdict = ask(tmp_path, SWITCH, ELSEWHERE + SWITCH, cert=cert)
+    assert isinstance(verdict, isoform.Equivalent)
+    assert (verdict.engine, verdict.proof.certificate) == (SAME_CODE, cert)
+    listed = json.loads((tmp_path / "cert" / "index.json").read_text())
+    assert {one["name"] for one in listed["assumptions"]} == {one.name for one in verdict.assumptions}
+
+
+def test_a_certificate_of_formulas_where_the_checker_would_not_confirm(tmp_path: Path) -> None:
+    """Its texts are not empty."""
+    plain = 'const char *f(void) { return ""; }\n'
     verdict = ask(tmp_path, plain, ELSEWHERE + plain, cert=str(tmp_path / "cert"))
     assert (verdict.verdict, verdict.engine) == ("equivalent", "loopfree")

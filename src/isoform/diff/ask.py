@@ -79,18 +79,18 @@ def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: A
     if not asked.callees:
         return None
     sides = with_outside(loaded[0], 0, asked.callees), with_outside(loaded[1], 1, asked.callees)
-    verdict = _verdict(sides, replace(options, budget=options.budget * COMPOSED_SHARE, explain=Explain.NONE))
+    verdict = _verdict(sides, replace(options, budget=options.budget * COMPOSED_SHARE, explain=Explain.NONE), True)
     if not isinstance(verdict, Equivalent):
         return None
     shown = callees_shown(one.name for one in asked.callees)
     return replace(verdict, assumptions=merged_assumptions((*verdict.assumptions, *asked.rests_on, shown)))
 
 
-def _verdict(loaded: tuple[Loaded, Loaded], options: Options) -> Verdict:
+def _verdict(loaded: tuple[Loaded, Loaded], options: Options, is_composed: bool = False) -> Verdict:
     budget = Budget(options.budget)
     with enforced(budget, options.memory_limit):
         try:
-            how = partial(answer, loaded, options, budget, explainer=explainer(options))
+            how = partial(answer, loaded, options, budget, explainer=explainer(options), is_composed=is_composed)
             return Discovery(budget).fixpoint(how)
         except (Unsupported, UserError, OutOfLimits, MemoryError) as reason:
             budget.is_closed = True

@@ -14,7 +14,7 @@ from isoform.borders.convention import place_signature
 from isoform.diff.inputs import Bytes, argument_bytes, uses_only
 from isoform.diff.keeps import Keeper
 from isoform.diff.unit import Unit
-from isoform.diff.walk import Walk
+from isoform.engines.same_code.walk import Walk
 from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.load.known import known_signature

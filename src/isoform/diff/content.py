@@ -12,10 +12,20 @@ from functools import cached_property
 from hashlib import sha256
 
 from isoform.borders.initialisers import initialiser_entries
-from isoform.diff.bases import counts_from_unnamed
-from isoform.diff.meaning import LEAST_SAME, SLOT_SIZE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
-from isoform.diff.unnamed import Unnameds
-from isoform.diff.walk import Role, Walk, Walker
+from isoform.engines.same_code.bases import counts_from_unnamed
+from isoform.engines.same_code.meaning import (
+    LEAST_SAME,
+    SLOT_SIZE,
+    Code,
+    Meaning,
+    Meanings,
+    Object,
+    Outside,
+    Slot,
+    Unnamed,
+)
+from isoform.engines.same_code.unnamed import Unnameds
+from isoform.engines.same_code.walk import Role, Walk, Walker
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.values import dataclass

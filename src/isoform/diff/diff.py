@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from isoform.diff.accept import Accepted, read_accepted
 from isoform.diff.functions import Function, functions_of
-from isoform.diff.identical import Differs
-from isoform.diff.listed import Listing, Named, refuse_other_folder
 from isoform.diff.matching import SURE, Matched, Matching, match
 from isoform.diff.members import ComparedFile, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
 from isoform.diff.whole import Whole
-from isoform.engines.same_code import SAME_UNDEFINED
+from isoform.engines.same_code.identical import SAME_UNDEFINED, Differs
+from isoform.engines.same_code.listing import ListedFile, Listing, Named, named
 from isoform.load.image import Image
 from isoform.model.errors import UserError
 from isoform.model.library_diff import FunctionAnswer, FunctionPlace, LibraryDiff, Row
 from isoform.model.names import shown_name
 from isoform.model.verdict import Assumption
+from isoform.smt.certificate import require_place
 
 if TYPE_CHECKING:
     from isoform.work.store import Store
@@ -49,7 +49,7 @@ class _Diffing:
     def result(self) -> LibraryDiff:
         options = self._options
         if options.cert is not None:
-            refuse_other_folder(Path(options.cert))
+            require_place(Path(options.cert))
         accepted = read_accepted(options.accept) if options.accept is not None else ()
         with ExitStack() as context:
             store = context.enter_context(self._store()) if options.store is not None else None
@@ -124,7 +124,7 @@ class _Diffing:
         matching = match(*unit.functions, self._options.matches)
         rows = [*self._of_one_version(unit, matching)]
         asked: list[PlanRow] = []
-        named: list[Named] = []
+        listed: list[Named] = []
         for pair in matching.pairs:
             is_wanted = self._options.has(*pair.old.aliases, *pair.new.aliases)
             try:
@@ -136,13 +136,14 @@ class _Diffing:
             asked.append(PlanRow(unit.number, pair, row, is_wanted=False))  # its callers may rest on it
             if is_wanted:
                 rows.append(row)
-                named.append(_named(pair, assumptions))
-        self._list(unit, named)
+                listed.append(_named(pair, assumptions))
+        self._list(unit, listed)
         return rows, asked
 
-    def _list(self, unit: Unit, named: Sequence[Named]) -> None:
+    def _list(self, unit: Unit, listed: Sequence[Named]) -> None:
         if self._options.cert is not None:
-            self._listing.add(unit, named)
+            old, new = (ListedFile(m.shown, digest) for m, digest in zip(unit.members, unit.digests, strict=True))
+            self._listing.add(unit.identical, unit.members[0].label, (old, new), listed)
 
     def _of_one_file(self, unit: Unit) -> Iterator[Row]:
         """Both versions are the same bytes, so every function is the same, whatever it does."""
@@ -179,8 +180,7 @@ class _Diffing:
 
 def _named(pair: Matched, assumptions: Sequence[Assumption]) -> Named:
     old, new = pair.old, pair.new
-    name = old.name if old.name == new.name else f"{old.name} → {new.name}"
-    return name, (old.address, new.address), assumptions
+    return named((old.name, new.name), (old.address, new.address), assumptions)
 
 
 def _confirmed_alone(unit: Unit, pairs: Sequence[Matched]) -> Iterator[Named]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 
-from isoform.diff.meaning import Meanings, Object, Outside, Unnamed
-from isoform.diff.walk import Role, Walk, Walker
+from isoform.engines.same_code.meaning import Meanings, Object, Outside, Unnamed
+from isoform.engines.same_code.walk import Role, Walk, Walker
 from isoform.load.image import Image, Symbol
 from isoform.load.resolve import STARTUP
 from isoform.model.values import dataclass

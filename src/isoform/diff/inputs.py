@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from isoform.diff.returns import Frame, frames_of
-from isoform.diff.walk import Role, Walk
+from isoform.engines.same_code.returns import Frame, frames_of
+from isoform.engines.same_code.walk import Role, Walk
 from isoform.model.contract import Argument
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var

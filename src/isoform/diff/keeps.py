@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from isoform.diff.returns import overlap, sum_of
-from isoform.diff.walk import Walk
+from isoform.engines.same_code.returns import overlap, sum_of
+from isoform.engines.same_code.walk import Walk
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var
 

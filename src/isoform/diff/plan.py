@@ -19,7 +19,7 @@ from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
 from isoform.diff.unit import Unit
 from isoform.engines.answer import seconds_for_explaining
-from isoform.engines.same_code import SAME_CODE
+from isoform.engines.same_code.engine import SAME_CODE
 from isoform.load.described import SourceLine
 from isoform.model.library_diff import OPEN, SETTLED, FunctionAnswer, FunctionPlace, Row
 from isoform.model.values import dataclass

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from isoform.diff.content import Content, Contents
 from isoform.diff.functions import Function, functions_of
-from isoform.diff.identical import Identical
 from isoform.diff.members import ComparedFile
+from isoform.engines.same_code.identical import Identical
 from isoform.load.described import SourceLine
 from isoform.load.image import Image, Symbol
 from isoform.load.library_pair import LibraryPair
@@ -28,7 +28,8 @@ class Unit:
 
     @cached_property
     def identical(self) -> Identical:
-        return Identical(self.pair)
+        left, right = self.pair.together
+        return Identical((left.image, right.image))
 
     @cached_property
     def functions(self) -> tuple[list[Function], list[Function]]:

@@ -10,9 +10,11 @@ from hashlib import sha256
 from typing import Any
 
 from isoform.borders.question import Options, Question
+from isoform.borders.settle import settle
+from isoform.engines.finding import Proved
 from isoform.engines.ladder import UNFINISHED, Ladder
 from isoform.engines.pose import pose
-from isoform.engines.same_code import SAME_CODE, same_code
+from isoform.engines.same_code.engine import SAME_CODE, same_as_placed, same_code
 from isoform.engines.witness import NotConfirmed, replayed
 from isoform.isa.registry import machine
 from isoform.lift.discovery import Discovery
@@ -27,7 +29,7 @@ from isoform.model.contract import CallRule, Contract, SignatureSource
 from isoform.model.errors import OutOfLimits, Unsupported, UserError
 from isoform.model.outcome import Inputs
 from isoform.model.saved import OPTIONS, SavedQuestion
-from isoform.model.verdict import Different, Equivalent, Subject, Unknown, Verdict, Witness
+from isoform.model.verdict import Different, Equivalent, Subject, Tried, Unknown, Verdict, Witness
 
 Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
@@ -44,11 +46,17 @@ def answer(
     discovery: Discovery,
     explainer: Explainer | None = None,
     advises: bool = False,
+    is_composed: bool = False,
 ) -> Verdict:
     """The verdict on two loaded functions, with the code that was found so far. Raises `CodeNeeded` if it depends on
-    more. `advises`: if it stays open, with a precondition that would help."""
+    more. `advises`: if it stays open, with a precondition that would help. `is_composed`: callees that were shown to do
+    the same stand as outside functions. The same code need not do the same then: two such callees may leave other
+    things in registers that are no results."""
     subjects = (subject(loaded[0]), subject(loaded[1]))
     options.so_far(refused(subjects, options, budget, UNFINISHED))
+    same = None if is_composed else same_code(loaded, options)
+    if same is not None:
+        return _settled(same, loaded, subjects, options, budget)
     try:
         inline = options.calls is not CallRule.UNINTERPRETED
         target, rewrite = (lifted(side, inline, budget, discovery.hints(n)) for n, side in enumerate(loaded))
@@ -69,12 +77,35 @@ def answer(
     return with_advice(question, verdict, partial(pose, target, rewrite), budget)
 
 
-def answer_question(
-    question: Question, subjects: tuple[Subject, Subject], budget: Budget, explainer: Explainer | None = None
+def _settled(
+    same: Proved, loaded: tuple[Loaded, Loaded], subjects: tuple[Subject, Subject], options: Options, budget: Budget
 ) -> Verdict:
-    """What the ladder says, with the cause if it is a difference."""
+    """`equivalent`, because the code is the same. That holds under every contract: the one that is shown is found where
+    the functions can be lifted."""
+    verdict = Equivalent(
+        *subjects, _unsettled(subjects, options), SAME_CODE, budget.elapsed, same.assumptions, proof=same.proof
+    )
+    try:
+        target, rewrite = (lifted(side, budget=budget) for side in loaded)
+        contract = settle(target, rewrite, options).contract
+        verdict = replace(verdict, contract=contract, views=views_of((target, rewrite)))
+    except (Unsupported, OutOfLimits, MemoryError):
+        pass  # neither the contract nor the listing is needed
+    budget.is_closed = True
+    tried = (Tried(SAME_CODE, same.said, budget.elapsed),)
+    return replace(verdict, tried=tried, seconds=budget.elapsed)
+
+
+def answer_question(
+    question: Question,
+    subjects: tuple[Subject, Subject],
+    budget: Budget,
+    explainer: Explainer | None = None,
+    same: Proved | None = None,
+) -> Verdict:
+    """What the ladder says, with the cause if it is a difference. `same`: the proof, if the code is the same."""
     ladder = Ladder(question, subjects, budget)
-    same = same_code(question)
+    same = same or same_as_placed(question)
     verdict = ladder.climb() if same is None else ladder.settled_by(SAME_CODE, same)
     if isinstance(verdict, Different):
         verdict = replace(verdict, hint=_hint(question))
@@ -200,7 +231,13 @@ def subject(loaded: Loaded) -> Subject:
 
 def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget, why: str) -> Verdict:
     """`unknown` for a question that could not even be posed."""
-    contract = Contract(
+    contract = _unsettled(subjects, options)
+    return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
+
+
+def _unsettled(subjects: tuple[Subject, Subject], options: Options) -> Contract:
+    """What is known of the contract before the functions are lifted."""
+    return Contract(
         machine(subjects[0].isa),
         None,
         SignatureSource.OPTION if options.signature else SignatureSource.LIVENESS,
@@ -215,4 +252,3 @@ def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget,
         restrict=options.restrict,
         termination=options.termination,
     )
-    return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)

@@ -16,6 +16,7 @@ from isoform.check.replay import independent_runner
 from isoform.engines.answer import answer_question, lifted, subject, with_cause
 from isoform.engines.inputs import InputMaker
 from isoform.engines.pose import pose
+from isoform.engines.same_code.engine import same_code
 from isoform.engines.witness import confirm
 from isoform.explain.explain import explainer
 from isoform.grade.divergence import Divergence, divergence_of
@@ -43,7 +44,7 @@ from isoform.model.limits import enforced
 from isoform.model.listing import View, lines_of
 from isoform.model.outcome import Inputs, Status
 from isoform.model.values import dataclass
-from isoform.model.verdict import Bounded, Different, Equivalent, Subject, Unknown, Verdict, Witness
+from isoform.model.verdict import Bounded, Different, Equivalent, Unknown, Verdict, Witness
 from isoform.report.summary import summary_of
 from isoform.run.compile import compile_function
 
@@ -126,7 +127,7 @@ class Examiner:
             return GradedAnswer(Standing.UNKNOWN, str(reason), "lifting", budget.elapsed)
         except UserError as error:
             raise Rejected(f"cannot be compared: {error}") from None
-        verdict = self._verdict(question, (subject(loaded[0]), subject(loaded[1])), budget)
+        verdict = self._verdict(question, loaded, budget)
         answer = _answer(verdict, question, self._path_inputs)
         if not self.bound_tests:
             return replace(answer, seconds=budget.elapsed)
@@ -137,13 +138,15 @@ class Examiner:
             answer = answer if better is verdict else _answer(better, question, self._path_inputs)
         return replace(answer, tests=tests, seconds=budget.elapsed)
 
-    def _verdict(self, question: Question, subjects: tuple[Subject, Subject], budget: Budget) -> Verdict:
+    def _verdict(self, question: Question, loaded: tuple[Loaded, Loaded], budget: Budget) -> Verdict:
+        subjects = subject(loaded[0]), subject(loaded[1])
         if never_stops(question, self._path_inputs):
             why = f"it does not stop within {question.options.fuel} steps on any input tried"
             return Unknown(*subjects, question.contract, "concolic", budget.elapsed, why=why, helps="a larger --fuel")
         witness = separated(question, self._path_inputs, budget)
         if witness is None:
-            return answer_question(question, subjects, budget, explainer(self.options))
+            same = same_code(loaded, self.options)
+            return answer_question(question, subjects, budget, explainer(self.options), same)
         views = views_of((question.target, question.rewrite))
         verdict = Different(
             *subjects,

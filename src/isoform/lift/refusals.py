@@ -9,11 +9,10 @@ from isoform.lift.function import Function
 from isoform.lift.moving import Moving, moving_bases
 from isoform.lift.object_flow import is_of_bound
 from isoform.load.image import Image, Symbol
-from isoform.load.section_names import has_no_variables
+from isoform.load.section_names import has_no_variables, is_section_bound
 from isoform.model.errors import Unsupported
 from isoform.model.microop import Kind, Space, number_of, origin_of
 
-_SECTION_BOUNDS = ("__start_", "__stop_")
 _COUNTING = (Kind.INT_ADD, Kind.INT_SUB)
 """What makes another address of an address."""
 
@@ -40,7 +39,7 @@ def _refuse_section_bounds(function: Function) -> None:
     """Refuse the start or end of a section that a linker assembles (`__start_x`): the other objects of the section, and
     their contents, are not known."""
     externals = function.image.externals
-    names = {n for n in externals.values() if n.startswith(_SECTION_BOUNDS)}
+    names = {n for n in externals.values() if is_section_bound(n)}
     used = (externals.get(address) for address in _addresses(function)) if names else ()
     found = next((name for name in used if name in names), None)
     if found is not None:

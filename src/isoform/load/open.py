@@ -60,6 +60,8 @@ class Loaded:
     """Whether it is bytes that are in no file, with nothing around them."""
     together: Callable[[], tuple[Loaded, Loaded]] | None = None
     """For two linked files: both sides, placed so that objects with the same layout in both move as one."""
+    data: bytes | None = None
+    """The contents of the file; None for code that is in none, and for the texts of small machines."""
 
 
 _File = Path | ArchiveMember | Code
@@ -132,11 +134,14 @@ def _open(
         placements = place_files(files, together)
         symbols = choose([p.image for p in placements], names)
         images = _with_debug(placements, symbols, first)
+        contents = [None if isinstance(path, Code) else f.data for path, f in zip(paths, files, strict=True)]
     else:
         images = [_assemble(isas[0], path, first if side == 0 else Kept()) for side, path in enumerate(paths)]
         symbols = choose(images, names)
+        contents = [None] * len(images)
     alone = [isinstance(path, Code) and isinstance(path.content, bytes) for path in paths]
-    return [Loaded(*side) for side in zip(images, symbols, shown, alone, strict=True)]
+    found = zip(images, symbols, shown, alone, contents, strict=True)
+    return [Loaded(image, symbol, name, is_alone, data=data) for image, symbol, name, is_alone, data in found]
 
 
 def _meant(specs: Sequence[str | Code], options: Sequence[LoadOptions]) -> list[tuple[_File, str | None]]:
@@ -282,7 +287,7 @@ class Library:
     def loaded(self, symbol: Symbol) -> Loaded:
         told = _told(self.placement, symbol)
         image = self.image if told is None else replace(self.image, **vars(told))
-        return Loaded(image, symbol, self.display_path)
+        return Loaded(image, symbol, self.display_path, data=self.placement.file.data)
 
 
 def open_libraries(paths: Sequence[str], options: LoadOptions) -> list[Library]:

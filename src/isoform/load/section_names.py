@@ -37,6 +37,16 @@ LOADER_CODE = ".loader"
 """The section that isoform itself makes for what a loader provides."""
 
 
+_BOUNDS = ("__start_", "__stop_")
+_BOUNDS_OF_TABLES = tuple(f"__{table}_array_{end}" for table in ("preinit", "init", "fini") for end in ("start", "end"))
+
+
+def is_section_bound(name: str) -> bool:
+    """Whether a symbol is the start or end of a section that a linker assembles from many files: what is there is not
+    known from its name."""
+    return name.startswith(_BOUNDS) or name in _BOUNDS_OF_TABLES
+
+
 def is_of_loader(name: str) -> bool:
     """Whether only a loader or an unwinder reads it, in a linked file."""
     return is_one_of(name, _OF_LOADER)

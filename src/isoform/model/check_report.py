@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+LISTING_FORMAT = "isoform-listing"
+"""`format` in the index of a certificate that lists code that is the same."""
+
 
 class CheckResult(Enum):
     CONFIRMED = "confirmed"

@@ -20,6 +20,7 @@ from typing import Any
 
 from bitwuzla import Term
 
+from isoform.model.check_report import LISTING_FORMAT
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 from isoform.smt.printer import formula_lines
@@ -105,23 +106,26 @@ class CertificateWriter:
         }
         entries["digest"] = index_digest(entries)
         self._files["index.json"] = (json.dumps(entries, indent=2, ensure_ascii=False) + "\n").encode()
-        self._put_in_place()
+        put_in_place(self._folder, self._files)
         return self._folder
 
-    def _put_in_place(self) -> None:
-        unfinished: Path | None = None
-        try:
-            self._folder.parent.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(self._folder)
-            unfinished = _beside(self._folder)
-            for file, content in self._files.items():
-                (unfinished / file).write_bytes(content)
-            _replace(self._folder, unfinished)
-        except OSError as error:
-            raise _not_writable(self._folder, error) from None
-        finally:
-            if unfinished is not None:
-                shutil.rmtree(unfinished, ignore_errors=True)
+
+def put_in_place(folder: Path, files: Mapping[str, bytes]) -> None:
+    """The files as a folder, in the place of an older certificate."""
+    folder = folder.absolute()
+    unfinished: Path | None = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(folder)
+        unfinished = _beside(folder)
+        for file, content in files.items():
+            (unfinished / file).write_bytes(content)
+        _replace(folder, unfinished)
+    except OSError as error:
+        raise _not_writable(folder, error) from None
+    finally:
+        if unfinished is not None:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def question_text(
@@ -171,6 +175,8 @@ def _refuse_foreign(folder: Path) -> None:
 def _certificate_files(folder: Path) -> set[str]:
     try:
         index = json.loads((folder / "index.json").read_bytes())
+        if index["format"] == LISTING_FORMAT:
+            return {"index.json"}
         if index["format"] != FORMAT:
             return set()
         return {"index.json", *(obligation["file"] for obligation in index["obligations"])}

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from isoform.check.same_code.instructions import NotTheSame
-from isoform.check.same_code.listing import Pair, SameCode, is_pairs, tables_of
+from isoform.check.same_code.listing import Pair, SameCode, is_pairs, name_of_both, tables_of
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
-from isoform.model.check_report import CheckReport, CheckResult, CheckRow
+from isoform.model.check_report import LISTING_FORMAT, CheckReport, CheckResult, CheckRow
 from isoform.model.errors import Unsupported, UserError
 
-FORMAT, VERSION = "isoform-listing", 1
+VERSION = 1
+EVERY = "*"
+"""The function of a listing that is about all functions of the files."""
 LARGEST = 1 << 28
 SHOWS = "both are the same instructions, and all that they name is the same"
 BY = "bytes"
@@ -36,7 +38,7 @@ def read_listing(folder: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") != LISTING_FORMAT:
         return None
     if found.get("version") != VERSION or not _is_index(found):
         raise UserError(f"'{path}' is not a listing that this isoform can check; write it again")
@@ -48,6 +50,11 @@ def _is_index(index: Listed) -> bool:
     if not isinstance(files, list) or not isinstance(assumptions, list):
         return False
     if not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in assumptions):
+        return False
+    sides = [index.get(side) for side in ("target", "rewrite")]
+    if not all(
+        isinstance(s, dict) and all(isinstance(s.get(name), str) for name in ("path", "function")) for s in sides
+    ):
         return False
     return all(isinstance(one, dict) and _is_file(one) for one in files)
 
@@ -70,11 +77,17 @@ def digest_of(index: Listed) -> str:
     return sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def check_listing(index: Listed, files: Sequence[tuple[bytes, bytes] | None]) -> CheckReport:
-    """`files` are the contents of both files for each entry of `files` in the index; None if there are none."""
+def check_listing(
+    index: Listed, files: Sequence[tuple[bytes, bytes] | None], names: tuple[str, str] | None = None
+) -> CheckReport:
+    """`files` are the contents of both files for each entry of `files` in the index; None if there are none. `names`
+    are those of the two functions that it must be about, and of no others."""
     problems = [] if index.get("digest") == digest_of(index) else ["The listing is not the one that was written."]
-    if not any(file["functions"] for file in index["files"]):
+    listed = [function["name"] for file in index["files"] for function in file["functions"]]
+    if not listed:
         problems.append("No function is listed, so nothing is shown.")
+    if names is not None and listed != [name_of_both(*names)]:
+        problems.append(f"The listing is not about {name_of_both(*names)}.")
     rows: list[CheckRow] = []
     needed: set[str] = set()
     for file, contents in zip(index["files"], files, strict=True):

@@ -23,7 +23,7 @@ from isoform.check.same_code.places import (
     WordsForAddresses,
 )
 from isoform.load.image import Image
-from isoform.load.section_names import is_one_of
+from isoform.load.section_names import is_one_of, is_section_bound
 from isoform.model.library import HELPERS, is_reserved, library_function
 
 MOST_INSTRUCTIONS = 20_000
@@ -279,7 +279,7 @@ class SameCode:
         if isinstance(left, OutsideName) and isinstance(right, OutsideName):
             if left != right or library_function(left.name.lstrip("_")).returns_twice:
                 raise NotTheSame(f"it uses {left.name} on one side and {right.name} on the other")
-            if left.name.startswith((*HELPERS, "__tls_get_addr")):
+            if left.name.startswith((*HELPERS, "__tls_get_addr")) or is_section_bound(left.name):
                 raise NotTheSame(f"it uses {left.name}")
         elif isinstance(left, FunctionAt) and isinstance(right, FunctionAt):
             if not is_call and not left.names & right.names:
@@ -428,6 +428,11 @@ def _constructors_of(image: Image) -> Iterator[int]:
                 entry = image.aliases.get(held, held)
                 if entry:
                     yield entry
+
+
+def name_of_both(left: str, right: str) -> str:
+    """What two functions are called in a listing."""
+    return left if left == right else f"{left} → {right}"
 
 
 def tables_of(said: Any) -> tuple[Extent, ...] | None:

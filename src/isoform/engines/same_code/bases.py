@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from isoform.diff.meaning import Meanings, Object, Unnamed
-from isoform.diff.walk import LONGEST, Role, Walker
+from isoform.engines.same_code.meaning import Meanings, Object, Unnamed
+from isoform.engines.same_code.walk import LONGEST, Role, Walker
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.lift.moving import moving_bases

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isoform.diff.content import Contents
-from isoform.diff.identical import Differs, Identical
+from isoform.engines.same_code.identical import Differs, Identical
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
 
@@ -92,7 +92,8 @@ class Built:
             how = ["-shared", "-nostdlib"] if self._linked else ["-c"]
             subprocess.run(["cc", *how, str(source), "-o", str(made)], check=True)
             files.append(parse_elf(made.read_bytes(), str(made)))
-        return Identical(LibraryPair((files[0], files[1]), ("old", "new")))
+        left, right = LibraryPair((files[0], files[1]), ("old", "new")).together
+        return Identical((left.image, right.image))
 
 
 def entries(found: Identical) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from isoform.diff.meaning import Meanings
-from isoform.diff.walk import Role, Walker
+from isoform.engines.same_code.meaning import Meanings
+from isoform.engines.same_code.walk import Role, Walker
 
 _WORD = 8
 _TEXTS = ".rodata.str"

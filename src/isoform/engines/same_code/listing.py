@@ -7,14 +7,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from isoform.check.same_code.certificate import FORMAT, VERSION, digest_of
+from isoform.check.same_code.certificate import EVERY, VERSION, digest_of
 from isoform.check.same_code.instructions import NotTheSame
-from isoform.check.same_code.listing import Extent, Pair, SameCode
-from isoform.diff.identical import JUMP_TABLES, RETURN_ADDRESSES, TEXTS, Differs
-from isoform.diff.unit import Unit
-from isoform.engines.same_code import SAME_UNDEFINED
-from isoform.model.errors import Unsupported, UserError
+from isoform.check.same_code.listing import Extent, Pair, SameCode, name_of_both
+from isoform.engines.same_code.identical import (
+    JUMP_TABLES,
+    RETURN_ADDRESSES,
+    SAME_UNDEFINED,
+    TEXTS,
+    Differs,
+    Identical,
+)
+from isoform.model.check_report import LISTING_FORMAT
+from isoform.model.errors import Unsupported
+from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
+from isoform.smt.certificate import put_in_place
 from isoform.sym.state import VALID_MEMORY
 
 IN_OBJECTS = Assumption("addresses-in-objects", "an address of data in the code is meant for the object that it is in")
@@ -23,32 +31,33 @@ Named = tuple[str, Pair, Sequence[Assumption]]
 """Functions that are the same code: their name, or both, their entries, and what that rests on."""
 
 
-def refuse_other_folder(folder: Path) -> None:
-    """A certificate replaces an older one, and nothing else."""
-    if not folder.exists():
-        return
-    others = [path.name for path in folder.iterdir() if path.name != "index.json"] if folder.is_dir() else [folder.name]
-    if others:
-        raise UserError(f"--cert {folder}: there is something else than a listing; name another folder.")
+@dataclass(frozen=True)
+class ListedFile:
+    """One of two files that belong together."""
+
+    shown: str
+    sha256: str
 
 
 class Listing:
-    """Of many units. Functions that the checker does not confirm are left out, and counted."""
+    """Of the functions of two files, or of many pairs of files. Functions that the checker does not confirm are left
+    out, and counted."""
 
     def __init__(self) -> None:
         self._files: list[dict[str, Any]] = []
         self._assumptions: list[Assumption] = []
         self.left_out = 0
 
-    def add(self, unit: Unit, named: Sequence[Named]) -> None:
-        left, right = (library.image for library in unit.pair.together)
+    def add(
+        self, identical: Identical, label: str, files: tuple[ListedFile, ListedFile], named: Sequence[Named]
+    ) -> None:
         tables: dict[Pair, tuple[Extent, ...]] = {}
-        checker = SameCode((left, right), tables)
+        checker = SameCode(identical.images, tables)
         functions: list[dict[str, Any]] = []
         code: dict[Pair, dict[str, Any]] = {}
         for name, entries, assumptions in named:
             try:
-                tables.update(_tables(unit, entries))
+                tables.update(_tables(identical, entries))
                 confirmed, needed = checker.confirm(entries)
             except (Differs, NotTheSame, Unsupported):
                 self.left_out += 1
@@ -63,36 +72,41 @@ class Listing:
             found = [*assumptions, *(one for one in _KNOWN if one.name in needed)]
             self._assumptions = list(merged_assumptions((*self._assumptions, *found)))
         if functions:
-            sides = [
-                {"path": member.shown, "sha256": digest}
-                for member, digest in zip(unit.members, unit.digests, strict=True)
-            ]
-            label = unit.members[0].label
+            sides = [{"path": file.shown, "sha256": file.sha256} for file in files]
             file = {"label": label, "target": sides[0], "rewrite": sides[1], "functions": functions}
             self._files.append({**file, "code": list(code.values())})
 
-    def write(self, folder: Path, old: str, new: str) -> None:
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        return tuple(self._assumptions)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._files
+
+    def write(self, folder: Path, old: str, new: str, names: tuple[str, str] = (EVERY, EVERY)) -> None:
+        """`names`: of the two functions that it is about, if these are only two."""
         index: dict[str, Any] = {
-            "format": FORMAT,
+            "format": LISTING_FORMAT,
             "version": VERSION,
             "verdict": "equivalent",
             "engine": "same-code",
-            "target": {"path": old, "function": "*"},
-            "rewrite": {"path": new, "function": "*"},
+            "target": {"path": old, "function": names[0]},
+            "rewrite": {"path": new, "function": names[1]},
             "assumptions": [{"name": one.name, "why": one.why} for one in self._assumptions],
             "left_out": self.left_out,
             "files": self._files,
         }
         index["digest"] = digest_of(index)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "index.json").write_text(json.dumps(index, indent=None, separators=(",", ":")) + "\n")
-        except OSError as error:
-            raise UserError(f"--cert {folder} cannot be written: {error.strerror or error}.") from None
+        put_in_place(folder, {"index.json": (json.dumps(index, separators=(",", ":")) + "\n").encode()})
 
 
-def _tables(unit: Unit, entries: Pair) -> Iterator[tuple[Pair, tuple[Extent, ...]]]:
-    for pair in unit.identical.leads_to(entries):
-        found = unit.identical.tables(pair)
+def named(names: tuple[str, str], entries: Pair, assumptions: Sequence[Assumption]) -> Named:
+    return name_of_both(*names), entries, assumptions
+
+
+def _tables(identical: Identical, entries: Pair) -> Iterator[tuple[Pair, tuple[Extent, ...]]]:
+    for pair in identical.leads_to(entries):
+        found = identical.tables(pair)
         if found:
             yield pair, found

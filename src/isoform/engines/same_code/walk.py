@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from isoform.diff.tables import Extents, Parts, table_targets
+from isoform.engines.same_code.tables import Extents, Parts, table_targets
 from isoform.isa.sleigh import NOT_DECODED
 from isoform.lift.addresses import with_addresses
 from isoform.lift.returning import leaves
@@ -182,8 +182,10 @@ class Decoder:
 class Walker:
     """The functions of one file."""
 
-    def __init__(self, image: Image, decoder: Decoder) -> None:
+    def __init__(self, image: Image, decoder: Decoder, most: int | None = None) -> None:
+        """`most`: instructions that may be looked at, in all functions together."""
         self.image = image
+        self._left = most
         self._decoder = decoder
         self.machine = decoder.machine
         self._walks: dict[int, Walk] = {}
@@ -213,6 +215,10 @@ class Walker:
     def decoded(self, address: int) -> tuple[Instruction, Instruction, bool]:
         if not self.image.code_at(address):
             raise Unsupported("it leads to where there is no code")
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                raise Unsupported("there is too much code to be looked at")
         plain, instruction, depends = self._decoder.at(self.image, address)
         if self.image.broken and any(b in self.image.broken for b in range(address, instruction.next_address)):
             raise Unsupported("a relocation in it is not understood")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare
-from isoform.diff.identical import Differs, Identical
-from isoform.diff.meaning import Meanings
+from isoform.engines.same_code.identical import Differs, Identical
+from isoform.engines.same_code.meaning import Meanings
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
 
@@ -28,7 +28,7 @@ class Built:
         pair = LibraryPair((files[0], files[1]), ("old", "new"))
         left, right = (library.image for library in pair.together)
         entries = left.functions[name].address, right.functions[other or name].address
-        return [one.name for one in Identical(pair).assumptions(entries)]
+        return [one.name for one in Identical((left, right)).assumptions(entries)]
 
     def _built(self, source: str, side: str, suffix: str):  # type: ignore[no-untyped-def]
         path, made = self._folder / f"{side}.{suffix}", self._folder / f"{side}.out"
@@ -51,6 +51,32 @@ def libraries(tmp_path: Path) -> Built:
 FIRST = "int pad(int x) { return x * 3 + 1; }\n"
 """Moves everything that follows."""
 STATIC = "__attribute__((noinline)) static int g(int x) { return x * 7 + 1; }\n"
+
+
+CONSTRUCTOR = """
+__attribute__((noinline)) static int step(int x) { return x + 1; }
+int (*volatile chosen)(int);
+__attribute__((constructor)) static void begin(void) { chosen = step; }
+int f(int x) { return chosen(x); }
+"""
+
+
+def test_constructors_that_store_the_address_of_something_else(objects: Built) -> None:
+    """Their own code is the same."""
+    objects.same(CONSTRUCTOR, FIRST + CONSTRUCTOR)
+    with pytest.raises(Differs, match="when the files are loaded"):
+        objects.same(CONSTRUCTOR, FIRST + CONSTRUCTOR.replace("x + 1", "x + 2"))
+
+
+def test_the_start_of_a_section(objects: Built) -> None:
+    """What a linker puts there is known by no name."""
+    text = (
+        'static int entry __attribute__((section("entries"), used)) = 1;\n'
+        "extern int __start_entries[]; int f(void) { return __start_entries[0]; }\n"
+    )
+    for other in (text, text.replace("= 1", "= 2")):
+        with pytest.raises(Differs, match="__start_entries"):
+            objects.same(text, FIRST + other)
 
 
 def test_moved_code_is_the_same(objects: Built) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isoform.diff.walk import Walk
+from isoform.engines.same_code.walk import Walk
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 from isoform.model.values import dataclass

@@ -21,14 +21,24 @@ from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
 from isoform.borders.objects import is_thread_local
-from isoform.diff.bases import Bases
-from isoform.diff.meaning import DISTANCE, SLOT_SIZE, Code, Meaning, Meanings, Object, Outside, Slot, Unnamed
-from isoform.diff.returns import reads_return_address
-from isoform.diff.unnamed import Unnameds
-from isoform.diff.walk import Decoder, Reference, Role, Walk, Walker, is_walked
-from isoform.engines.same_code import SAME_UNDEFINED
+from isoform.engines.same_code.bases import Bases
+from isoform.engines.same_code.meaning import (
+    DISTANCE,
+    SLOT_SIZE,
+    Code,
+    Meaning,
+    Meanings,
+    Object,
+    Outside,
+    Slot,
+    Unnamed,
+)
+from isoform.engines.same_code.returns import reads_return_address
+from isoform.engines.same_code.unnamed import Unnameds
+from isoform.engines.same_code.walk import Decoder, Reference, Role, Walk, Walker, is_walked
 from isoform.isa.registry import machine
-from isoform.load.library_pair import LibraryPair
+from isoform.load.image import Image
+from isoform.load.section_names import is_section_bound
 from isoform.model.library import HELPERS, library_function
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
@@ -42,6 +52,9 @@ TEXTS = Assumption(
     "texts-end-at-zero",
     "a text or table without a name among the constants of a linked file ends where something else begins that the "
     "file refers to, or at zeros before that",
+)
+SAME_UNDEFINED = Assumption(
+    "same-undefined", "where the manual leaves a value undefined, the same instruction on the same state gives the same"
 )
 SAME_UNSUPPORTED = Assumption(
     "same-unsupported", "an instruction that isoform has no semantics for does the same on the same state"
@@ -89,15 +102,15 @@ class _Found:
 
 
 class Identical:
-    """For the functions of two files."""
+    """For the functions of two files. `images` are placed so that data with the same layout in two linked files moves
+    as one."""
 
-    def __init__(self, pair: LibraryPair, decoder: Decoder | None = None) -> None:
-        self._libraries = pair.together
-        left, right = (library.image for library in self._libraries)
-        self._images = left, right
+    def __init__(self, images: tuple[Image, Image], most: int | None = None) -> None:
+        """`most`: instructions of each file that may be looked at; None for all."""
+        left, right = self.images = images
         self._machine = machine(left.machine)
-        decoder = decoder or Decoder(self._machine)
-        self.walkers = Walker(left, decoder), Walker(right, decoder)
+        decoder = Decoder(self._machine)
+        self.walkers = Walker(left, decoder, most), Walker(right, decoder, most)
         self._meanings = Meanings(left), Meanings(right)
         self._unnameds = [Unnameds(m, walker) for m, walker in zip(self._meanings, self.walkers, strict=True)]
         self._bases = Bases(self._meanings, self.walkers)
@@ -111,9 +124,9 @@ class Identical:
         """Why nothing in these files can be settled in this way; "" if something can."""
         if not is_walked(self._machine):
             return f"code of {self._machine.title} is compared by the engines"
-        if any(image.has_handlers for image in self._images):
+        if any(image.has_handlers for image in self.images):
             return "a file handles exceptions, by tables that are not compared"
-        if any(image.is_fixed for image in self._images):
+        if any(image.is_fixed for image in self.images):
             return "a program at fixed addresses does not say which numbers are addresses"
         return ""
 
@@ -253,11 +266,13 @@ class Identical:
         if left != right:
             raise Differs(f"one refers to {left.name} and the other to {right.name}")
         said = library_function(left.name.lstrip("_"))
+        if is_section_bound(left.name):
+            raise Differs(f"what a linker puts at {left.name} is not known")
         if left.name == TLS_ADDRESS:
             raise Differs("it uses thread-local data")
         if said.returns_twice or left.name.startswith(HELPERS):
             raise Differs(f"it uses {left.name}, which does not return like other functions")
-        versions = [image.versions.get(left.name) for image in self._images]
+        versions = [image.versions.get(left.name) for image in self.images]
         if None not in versions and versions[0] != versions[1]:
             shown = " and ".join(f"{left.name}@{version}" for version in versions)
             found.rests_on(Assumption("versions-agree", f"{shown} do the same: two versions of one library function"))
@@ -372,14 +387,14 @@ class Identical:
             self._distances(pair, held, found)
 
     def _kind(self, side: int, start: int) -> tuple[bool, bool]:
-        section = self._images[side].section_at(start)
+        section = self.images[side].section_at(start)
         if section is None:
             raise Differs("data is outside the file")
         return section.writable, section.executable
 
     def _fields(self, side: int, start: int, size: int) -> dict[int, int]:
         """The addresses that relocations put into an object, by their offset."""
-        image = self._images[side]
+        image = self.images[side]
         if image.broken and any(byte in image.broken for byte in range(start, start + size)):
             raise Differs("a relocation in data is not understood")
         found = {}
@@ -396,20 +411,20 @@ class Identical:
 
     @cached_property
     def _places(self) -> list[_Places]:
-        return [_Places(sorted(image.relocated)) for image in self._images]
+        return [_Places(sorted(image.relocated)) for image in self.images]
 
     def _distances(self, pair: Objects, held: list[bytearray], found: _Found) -> None:
         """Compilers also write tables of distances from the table itself, without a relocation in a linked file. A
         number that leads to the start of something, or to constants without a name, may be such a distance: it must
         then lead to the same on both sides."""
-        if not all(image.is_linked for image in self._images):
+        if not all(image.is_linked for image in self.images):
             return
         for at in range(0, len(held[0]) - DISTANCE + 1, DISTANCE):
-            distance = int.from_bytes(held[0][at : at + DISTANCE], self._images[0].byte_order, signed=True)
+            distance = int.from_bytes(held[0][at : at + DISTANCE], self.images[0].byte_order, signed=True)
             if not distance:
                 continue
             for base in {0, at}:
-                found.leads_to_code |= any(self._images[s].code_at(pair[s] + base + distance, 1) for s in (0, 1))
+                found.leads_to_code |= any(self.images[s].code_at(pair[s] + base + distance, 1) for s in (0, 1))
                 meanings = [
                     m.begun_at(start + base + distance) for m, start in zip(self._meanings, pair[:2], strict=True)
                 ]
@@ -448,8 +463,17 @@ class Identical:
 
     @cached_property
     def _initialisers_are_alike(self) -> bool:
-        left, right = (initialisers(self._machine, image) for image in self._images)
-        return (not left and not right) or are_alike(self._machine, self._images, (left, right), ())
+        """With all that they lead to: they may store the addresses of functions in variables."""
+        left, right = (initialisers(self._machine, image) for image in self.images)
+        if not left and not right:
+            return True
+        if not are_alike(self._machine, self.images, (left, right), ()):
+            return False
+        try:
+            self._closure([(one.entry, other.entry) for one, other in zip(left, right, strict=True)])
+        except Differs:
+            return False
+        return True
 
 
 class _Places:
