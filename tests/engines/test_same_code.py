@@ -124,7 +124,7 @@ def test_not_where_a_name_is_another_kind_of_thing(tmp_path: Path, old: str, new
 
 
 @pytest.mark.parametrize("options", [{"assume": "n < 3"}, {"engine": "testing"}])
-def test_where_more_is_asked_the_engines_answer(tmp_path: Path, options: dict[str, str]) -> None:
+def test_where_more_is_asked_the_engines_answer(tmp_path: Path, options: dict[str, Any]) -> None:
     assert ask(tmp_path, SOURCE, ELSEWHERE + SOURCE, **options).engine != SAME_CODE
 
 
