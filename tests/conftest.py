@@ -34,6 +34,7 @@ SLOW = (
     "check/test_steps.py",
     "check/test_workers.py",
     "diff/test_composition.py",
+    "diff/test_cycles.py",
     "diff/test_diff_command.py::test_the_same_files_are_not_read_twice",
     "diff/test_diff_faults.py",
     "diff/test_diff_cluster.py",

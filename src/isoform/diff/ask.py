@@ -51,6 +51,9 @@ class AskedPair:
     """Callees that were shown to do the same."""
     rests_on: tuple[Assumption, ...] = ()
     """What these proofs rest on."""
+    assumed: tuple[Shown, ...] = ()
+    """Functions that call each other, the asked one among them, which are taken to do the same (`cycles.py`). The
+    answer then says nothing of itself."""
 
 
 def ask(units: Sequence[Unit], asked: AskedPair) -> dict[str, Any]:
@@ -63,6 +66,8 @@ def ask(units: Sequence[Unit], asked: AskedPair) -> dict[str, Any]:
         options = replace(options, engine=Engine.TESTING, budget=min(options.budget, TESTING_SECONDS))
     started = time.process_time()
     verdict = proof_with_outside(loaded, options, asked)
+    if verdict is None and asked.assumed:
+        return {"verdict": None, "listings": None, "where": None}
     if verdict is None:
         left = options.budget - (time.process_time() - started)
         verdict = _verdict(loaded, replace(options, budget=round(max(left, options.budget * LEAST_SHARE), 1)))
@@ -76,13 +81,14 @@ def ask(units: Sequence[Unit], asked: AskedPair) -> dict[str, Any]:
 def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: AskedPair) -> Verdict | None:
     """The proof with callees as outside functions, if there is one. Nothing else is concluded from that question: a
     compiler may use that a callee in the file keeps a register, which an outside function need not do."""
-    if not asked.callees:
+    callees = (*asked.callees, *asked.assumed)
+    if not callees:
         return None
-    sides = with_outside(loaded[0], 0, asked.callees), with_outside(loaded[1], 1, asked.callees)
+    sides = with_outside(loaded[0], 0, callees), with_outside(loaded[1], 1, callees)
     verdict = _verdict(sides, replace(options, budget=options.budget * COMPOSED_SHARE, explain=Explain.NONE), True)
     if not isinstance(verdict, Equivalent):
         return None
-    shown = callees_shown(one.name for one in asked.callees)
+    shown = callees_shown(one.name for one in callees)
     return replace(verdict, assumptions=merged_assumptions((*verdict.assumptions, *asked.rests_on, shown)))
 
 

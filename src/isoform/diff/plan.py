@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoform.diff.ask import TESTING_SECONDS, AskedPair, where
 from isoform.diff.compose import Composer, Shown
+from isoform.diff.cycles import Cycle, Node
 from isoform.diff.graph import components
 from isoform.diff.matching import Matched
 from isoform.diff.options import DiffOptions
@@ -31,13 +32,10 @@ if TYPE_CHECKING:
     from isoform.work.store import Kept, Store
     from isoform.work.workers import Workers
 
-KIND, TEST_KIND = "diff", "diff-test"
+KIND, TEST_KIND, CYCLE_KIND = "diff", "diff-test", "diff-cycle"
 GRACE_SECONDS = 10.0
 """After its budget and the search for a cause, until the process of a question is ended."""
 _FINAL = ("equivalent", "different")
-
-Node = tuple[int, int]
-"""A unit, and the address of the old function."""
 
 
 @dataclass
@@ -73,6 +71,9 @@ class Plan:
         self._tested: set[Node] = set()
         """Functions that were run without a difference, and wait for their callees."""
         self._by_key: dict[str, PlanRow] = {}
+        self._cycles: dict[int, Cycle] = {}
+        """By the number of the component: functions that call each other."""
+        self._shown_together: set[Node] = set()
         self.why_ended = ""
 
     # -- the call graph -------------------------------------------------------------------------------
@@ -152,13 +153,21 @@ class Plan:
         )
         return replace(row.row, old=old, new=new)
 
-    def _task(self, row: PlanRow, is_test: bool = False) -> work.Task:
+    def _task(self, row: PlanRow, is_test: bool = False, assumed: tuple[Shown, ...] = ()) -> work.Task:
         from isoform.work.store import current_versions
 
         options = self._options.of_questions
         callees, rests_on = ((), ()) if is_test else self._shown_callees(row)
         asked = AskedPair(
-            row.unit, row.entries, options.budget, options.seed, options.memory_limit, is_test, callees, rests_on
+            row.unit,
+            row.entries,
+            options.budget,
+            options.seed,
+            options.memory_limit,
+            is_test,
+            callees,
+            rests_on,
+            assumed,
         )
         unit = self._units[row.unit]
         contents = unit.contents(row.entries)
@@ -166,12 +175,13 @@ class Plan:
         digests = [content.digest for content in contents]
         said = [names, digests, unit.declared(row.entries, contents), options.seed, options.memory_limit]
         said += [[callee.name for callee in callees], [(one.name, one.why) for one in rests_on]]
+        said += [[callee.name for callee in assumed]]
         seconds = TESTING_SECONDS if is_test else options.budget
         explaining = seconds_for_explaining(replace(options, budget=seconds))
         key = work.content_key([current_versions(), said])
         self._by_key[key] = row
         return work.Task(
-            kind=TEST_KIND if is_test else KIND,
+            kind=TEST_KIND if is_test else CYCLE_KIND if assumed else KIND,
             key=key,
             function="isoform.diff.ask:ask",
             payload=asked,
@@ -183,13 +193,15 @@ class Plan:
         )
 
     def _shown_callees(self, row: PlanRow) -> tuple[tuple[Shown, ...], tuple[Assumption, ...]]:
-        """The callees that do the same, and what that rests on. Functions that call each other are not among them: the
-        proof of one would rest on that of the other."""
+        """The callees that do the same, and what that rests on. Functions that call each other are among them only if
+        they were shown together: otherwise it would depend on the order of answers which are known."""
         found, rests_on = list[Shown](), list[Assumption]()
         own = self._component_of[row.node]
         for node in self._callees(row.node):
             callee = self._all.get(node)
-            if callee is None or self._component_of[node] == own or callee.row.answer not in SETTLED:
+            if callee is None or callee.row.answer not in SETTLED:
+                continue
+            if self._component_of[node] == own and node not in self._shown_together:
                 continue
             assumptions = [Assumption(one["name"], one["why"]) for one in (callee.row.verdict or {})["assumptions"]]
             shown = self._composers[row.unit].shown(callee.entries, [one.name for one in assumptions])
@@ -206,28 +218,85 @@ class Plan:
         """Note an answer. Returns the tasks that can be asked now."""
         asked: AskedPair = answer.task.payload
         row = self._all[asked.unit, asked.entries[0]]
+        if asked.assumed:
+            return self._next_in_cycle(row, answer)
         verdict = answer.result["verdict"]["verdict"] if answer.ending is work.TaskEnd.DONE else "unknown"
         if asked.is_test and verdict != "different":
             self._tested.add(row.node)
             return list(self._ready())
+        self._note(row, answer)
+        return list(self._ready())
+
+    def _note(self, row: PlanRow, answer: work.TaskResult) -> None:
         row.row = _answered(row.row, answer)
         row.is_done = True
         self._tested.discard(row.node)
         for waits in self._waits.values():
             waits.discard(row.node)
-        return list(self._ready())
 
     def _ready(self) -> Iterator[work.Task]:
         for node in [node for node in self._tested if not self._waits[node]]:
-            self._tested.discard(node)
-            yield self._task(self._asked[node])
+            number = self._component_of[node]
+            cycle = self._cycle(number)
+            if cycle is not None and not cycle.is_over and not cycle.is_started and self._may_begin(number):
+                yield from self._begun(cycle, number)
+            if cycle is None or cycle.is_over:
+                self._tested.discard(node)
+                yield self._task(self._asked[node])
+
+    # -- functions that call each other ---------------------------------------------------------------
+
+    def _cycle(self, number: int) -> Cycle | None:
+        """Of a component that has several functions which are asked about."""
+        asked = [node for node in self._components[number] if node in self._asked]
+        if len(asked) < 2:
+            return None
+        if number not in self._cycles:
+            self._cycles[number] = Cycle([])
+        return self._cycles[number]
+
+    def _may_begin(self, number: int) -> bool:
+        """Whether all of them have been run, and all their callees are answered."""
+        asked = [node for node in self._components[number] if node in self._asked]
+        return all(self._asked[n].is_done or (n in self._tested and not self._waits[n]) for n in asked)
+
+    def _begun(self, cycle: Cycle, number: int) -> list[work.Task]:
+        """The first questions about a component, if some of its functions can count as outside functions."""
+        unsettled = [n for n in sorted(self._components[number]) if n in self._asked and not self._asked[n].is_done]
+        cycle.members = [n for n in unsettled if self._as_outside(n) is not None]
+        cycle.is_over = not cycle.members
+        return self._round(cycle)
+
+    def _round(self, cycle: Cycle) -> list[work.Task]:
+        members = cycle.begin()
+        assumed = tuple(shown for node in members if (shown := self._as_outside(node)) is not None)
+        return [self._task(self._asked[node], assumed=assumed) for node in members]
+
+    def _as_outside(self, node: Node) -> Shown | None:
+        return self._composers[node[0]].shown(self._all[node].entries, ())
+
+    def _next_in_cycle(self, row: PlanRow, answer: work.TaskResult) -> list[work.Task]:
+        cycle = self._cycles[self._component_of[row.node]]
+        cycle.note(row.node, answer)
+        if not cycle.is_round_complete:
+            return []
+        if cycle.is_shown:
+            for node, one in cycle.answers.items():
+                self._shown_together.add(node)
+                self._note(self._asked[node], cycle.with_all_assumptions(one))
+        elif cycle.shrink():
+            return self._round(cycle)
+        cycle.is_over = True
+        return list(self._ready())
 
     def _is_reused(self, kept: Kept) -> bool:
         return self._is_enough(kept) and self._is_still_there(kept)
 
     def _is_still_there(self, kept: Kept) -> bool:
         """A difference is shown with addresses and lines of source: it is found again if these have changed."""
-        if kept.ending is not work.TaskEnd.DONE or kept.result["verdict"]["verdict"] != "different":
+        if kept.ending is not work.TaskEnd.DONE or kept.kind == CYCLE_KIND:
+            return True
+        if kept.result["verdict"]["verdict"] != "different":
             return True
         row = self._by_key[kept.key]
         return bool(kept.result["where"] == where(self._units[row.unit], row.entries))
@@ -235,7 +304,8 @@ class Plan:
     def _is_enough(self, kept: Kept) -> bool:
         if kept.is_final or kept.ending is not work.TaskEnd.DONE:
             return kept.is_final or FunctionAnswer.UNKNOWN not in self._options.retry
-        return kept.kind == TEST_KIND or FunctionAnswer(kept.result["verdict"]["verdict"]) not in self._options.retry
+        found = FunctionAnswer.UNKNOWN if kept.result["verdict"] is None else kept.result["verdict"]["verdict"]
+        return kept.kind == TEST_KIND or FunctionAnswer(found) not in self._options.retry
 
     def _show(self, progress: Progress) -> None:
         rows = [row.row for row in self._asked.values() if row.is_done]
@@ -286,7 +356,8 @@ def _at_line(place: FunctionPlace, line: SourceLine | None) -> FunctionPlace:
 
 
 def _is_final(answer: work.TaskResult) -> bool:
-    return answer.ending is work.TaskEnd.DONE and answer.result["verdict"]["verdict"] in _FINAL
+    verdict = answer.result["verdict"] if answer.ending is work.TaskEnd.DONE else None
+    return verdict is not None and verdict["verdict"] in _FINAL
 
 
 def _answered(row: Row, answer: work.TaskResult) -> Row:
