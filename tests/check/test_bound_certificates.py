@@ -143,6 +143,30 @@ def test_that_nothing_writes_a_variable_is_found_anew(tmp_path: Path, change: st
     assert report.problems == ([f"What kept holds in {other} is not what the certificate is about."] if change else [])
 
 
+DECLARED = "void given({0}) {1}; void gives(long x) {{ given(x); }}\n"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize(
+    ("declared", "is_refused"),
+    [
+        (("int", ""), False),
+        (("int value", ""), False),
+        (("long", ""), True),
+        (("int", "__attribute__((noreturn))"), True),
+    ],
+)
+def test_how_a_callee_is_declared(tmp_path: Path, declared: tuple[str, str], is_refused: bool) -> None:
+    target, rewrite = build(tmp_path, "plain", DECLARED.format("int", ""))
+    other, _ = build(tmp_path, "other", DECLARED.format(*declared))
+    found = compare(f"{target}:gives", f"{rewrite}:gives", cert=str(tmp_path / "certificate"), engine="loopfree")
+    assert isinstance(found, Equivalent), found
+    report = check(tmp_path / "certificate", f"{other}:gives", f"{rewrite}:gives")
+    said = f"The declaration of given in {other} is not what the certificate is about."
+    assert (said in report.problems) is is_refused
+    assert report.ok is not is_refused
+
+
 def test_sides_the_other_way_round(folder: Path) -> None:
     report = check(folder / "twice", f"{folder}/plain-O2.o", f"{folder}/plain-O0.o")
     assert not report.ok

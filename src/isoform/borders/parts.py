@@ -18,7 +18,7 @@ import hashlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,11 +34,13 @@ from isoform.model.contract import BoundsRule, CallRule, DataRule
 from isoform.model.machine import Machine, Order
 from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
-from isoform.model.signature import CType, Signature
+from isoform.model.signature import CType, Parameter, Signature
 from isoform.model.values import dataclass
 
 ELSEWHERE = 1 << 24
 """How far an instruction is moved to see which of its numbers move with it."""
+DECLARED = "the declaration of "
+"""How the names of parts begin that are declarations."""
 DISTANCE, WORD = 4, 8
 """Bytes of a distance in an instruction, and of an address in data."""
 
@@ -46,7 +48,7 @@ DISTANCE, WORD = 4, 8
 @dataclass(frozen=True)
 class Part:
     kind: str
-    """`function`, `constants` or `data`"""
+    """`function`, `constants`, `data`, or `declaration` of a function or of pointers to functions"""
     name: str
     sha256: str
 
@@ -78,8 +80,46 @@ def declared(image: Image, name: str) -> str | None:
     signature = image.signatures.get(name)
     if signature is None:
         return None
-    has_members = any(kind.fields or (kind.pointee and kind.pointee.fields) for kind in _types(signature))
-    return f"{signature} (types {_hash([repr(signature).encode()])[:16]})" if has_members else str(signature)
+    has_members = any(
+        kind.fields or kind.function or (kind.pointee and kind.pointee.fields) for kind in _types(signature)
+    )
+    return f"{signature} (types {_TypeHashes().of(signature)[:16]})" if has_members else str(signature)
+
+
+def _declarations(image: Image, names: Iterable[str], through_pointers: bool) -> Iterator[Part]:
+    """How the file declares the functions that code names, and the types of pointers that it may call through: how
+    calls are compared depends on it. The names of parameters do not count."""
+    types = _TypeHashes()
+    for name in sorted(set(names) & image.signatures.keys()):
+        signature = image.signatures[name]
+        unnamed = tuple(replace(parameter, name="") for parameter in signature.parameters)
+        yield Part("declaration", f"{DECLARED}{name}", types.of(replace(signature, parameters=unnamed)))
+    if through_pointers:
+        known = image.pointers
+        said = sorted(types.of(one) for one in known.functions)
+        held = sorted(f"{name} {types.of(kind)}" for name, kind in known.variables.items())
+        if said or held:
+            rows = (row.encode() for row in (*said, *held, str(known.are_all)))
+            yield Part("declaration", f"{DECLARED}pointers to functions", _hash(rows))
+
+
+class _TypeHashes:
+    """Hashes of types. Each part of a type is hashed once: structures share members, and members of members, so that
+    written out they may be of any length."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, str] = {}
+
+    def of(self, value: CType | Signature | Parameter) -> str:
+        if value not in self._known:
+            said = (f"{one.name} {self._text(getattr(value, one.name))}".encode() for one in fields(value))
+            self._known[value] = _hash(said)
+        return self._known[value]
+
+    def _text(self, value: object) -> str:
+        if isinstance(value, CType | Signature | Parameter):
+            return self.of(value)
+        return f"({', '.join(map(self._text, value))})" if isinstance(value, tuple) else repr(value)
 
 
 def _types(signature: Signature) -> tuple[CType, ...]:
@@ -98,6 +138,10 @@ class _Walk:
     """Whether objects near a named one are parts, because accesses outside an object count."""
     labels: dict[Range, str] = field(default_factory=dict)
     pending: list[Range] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+    """Names that other files define."""
+    through_pointers: bool = False
+    """Whether something is called or jumped to by an address."""
 
     def from_entry(self, entry: int) -> Iterator[Part]:
         first = self._code_around(entry) or (entry, entry)
@@ -107,6 +151,8 @@ class _Walk:
             for initialiser in initialiser_entries(self.image):
                 self._label(self._code_around(initialiser) or (initialiser, initialiser))
             yield from self._followed(first)
+        functions = {label for extent, label in self.labels.items() if self._is_code(extent) and extent != first}
+        yield from _declarations(self.image, self.outside | functions, self.through_pointers)
 
     def _followed(self, first: Range) -> Iterator[Part]:
         """Everything that is to be looked at, and all that it leads to."""
@@ -132,6 +178,7 @@ class _Walk:
             instruction = self.machine.decode(code, address)
             length = min(max(1, instruction.length), end - address)
             yield from self._instruction(instruction, code[:length], extent)
+            self.through_pointers |= any(op.kind in (Kind.CALLIND, Kind.BRANCHIND) for op in instruction.ops)
             address += length
             falls_through = address == end and not _ends(instruction)
         if falls_through:  # into what follows, which is then part of what the function does
@@ -280,6 +327,7 @@ class _Walk:
         image = self.image
         if number in image.externals:
             name = image.externals[number]
+            self.outside.add(name)
             yield f"outside {name}{'?' if name in image.weak else ''}".encode()
             return
         own = image.own_address(image.aliases.get(number, number))

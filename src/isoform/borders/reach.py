@@ -14,7 +14,7 @@ from functools import cached_property
 from isoform.borders.objects import NEAR, SLOT, DataObjects, Range
 from isoform.lift.function import Function, outside_call
 from isoform.load.image import Image
-from isoform.model.microop import Instruction, Kind, Space, Var, number_of, origin_of
+from isoform.model.microop import CODE_ORIGIN, Instruction, Kind, Space, Var, number_of, origin_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.values import dataclass
 
@@ -157,11 +157,12 @@ class _Code:
             return [*found, *objects.variables] if any(map(self._image.may_be_base, _summands(instruction))) else found
         for kind, position, var, number in _constants(instruction):
             is_access = kind in (Kind.LOAD, Kind.STORE) and position == 0
-            if var.space is Space.ADDRESS and origin_of(var) == self._image.base and not is_access:
+            is_address = var.space is Space.ADDRESS and origin_of(var) != CODE_ORIGIN
+            if is_address and origin_of(var) == self._image.base and not is_access:
                 found += objects.meant_in_file(number)
-            elif var.space is Space.ADDRESS and not is_access:
+            elif is_address and not is_access:
                 found += objects.moved_alike(number)
-            elif var.space is Space.CONST and number != instruction.next_address and self._is_in_code(number):
+            elif not is_address and number != instruction.next_address and self._is_in_code(number):
                 found += objects.variables
         return found
 

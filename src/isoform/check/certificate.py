@@ -57,12 +57,14 @@ _SHORT = 1 << 16
 Obligation = Mapping[str, Any]
 
 
+DECLARATION = "declaration"
+"""The kind of a part that says how a function is declared."""
 UNNAMED = "unnamed "
 """How the names of parts begin that have none in their file."""
 
 
 class Part(NamedTuple):
-    """A piece of a file that a proof rests on: a function, constants, or data."""
+    """A piece of a file that a proof rests on: a function, constants, data, or a declaration."""
 
     kind: str
     name: str
@@ -222,15 +224,26 @@ def _unlike(side: Mapping[str, Any], at_hand: AtHand) -> Iterator[str]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         yield f"The index does not say what {at_hand.function} of {at_hand.path} consists of."
         return
-    parts = [Part(*(str(row.get(name)) for name in Part._fields)) for row in rows]
-    there = {part.name: part for part in at_hand.parts}
+    said = [Part(*(str(row.get(name)) for name in Part._fields)) for row in rows]
+    yield from _declared_otherwise(said, at_hand)
+    parts, own = ([part for part in found if part.kind != DECLARATION] for found in (said, at_hand.parts))
+    there = {part.name: part for part in own}
     others = [part for part in parts if there.get(part.name) != part]
-    said = [f"{_in_words(part)} in {at_hand.path} is not what the certificate is about." for part in others]
-    yield from list(dict.fromkeys(said))[:_MOST_NAMED]
-    if not others and parts != list(at_hand.parts):
+    unlike = [f"{_in_words(part)} in {at_hand.path} is not what the certificate is about." for part in others]
+    yield from list(dict.fromkeys(unlike))[:_MOST_NAMED]
+    if not others and parts != own:
         yield f"{at_hand.function} in {at_hand.path} is made of other parts than the certificate is about."
     if side.get("declared") and at_hand.declared and side["declared"] != at_hand.declared:
         yield f"{at_hand.path} declares {at_hand.declared}, the certificate is about {side['declared']}."
+
+
+def _declared_otherwise(said: Sequence[Part], at_hand: AtHand) -> Iterator[str]:
+    """Declarations in the given file that the proof did not rest on. A file without debug information has none: what
+    the certificate says of them is then assumed of it."""
+    known = {part for part in said if part.kind == DECLARATION}
+    others = [part.name for part in at_hand.parts if part.kind == DECLARATION and part not in known]
+    for name in others[:_MOST_NAMED]:
+        yield f"{name[:1].upper()}{name[1:]} in {at_hand.path} is not what the certificate is about."
 
 
 def _in_words(part: Part) -> str:

@@ -310,6 +310,8 @@ class Obligations:
             return "but that depends on where the stack is, and no address of it counts as a difference"
         if any(terms.depends_on(goal.bad, entry.return_address) for entry in entries):
             return "but that depends on the address of the caller"
+        if any(terms.depends_on(goal.bad, distance) for distance in self.encoding.world.code_distances):
+            return "but that depends on where a linker puts the code: a return address is used as a number"
         return (
             "but running it shows no difference within the step bound (--fuel): it may rest on a value the manual "
             "leaves undefined, or on what a frame holds before it is written"

@@ -10,18 +10,27 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
+from isoform.isa.registry import linkage
 from isoform.lift.thread import is_distance
 from isoform.load.image import Image
 from isoform.model.errors import Unsupported
 from isoform.model.machine import Machine, Order
-from isoform.model.microop import CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
+from isoform.model.microop import CODE_ORIGIN, CONTROL, Instruction, Kind, MicroOp, Space, Var, const, linked_address
 
 _CHANGE = 0x1_0000
 _FIELD_BYTES = 4
+_POINTER_BYTES = 8
 
 
 def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
     """The instruction with its linked addresses as `Space.ADDRESS`."""
+    instruction = _with_filled(machine, image, code, instruction)
+    is_known = image.is_fixed or machine.memory is None or machine.memory.zeroed
+    return instruction if is_known else _with_code_addresses(machine, image, code, instruction)
+
+
+def _with_filled(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
+    """With what a linker fills in."""
     if not image.linked_fields and not image.moved and not image.spans:
         return instruction
     ops = instruction.ops
@@ -36,6 +45,30 @@ def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Ins
     if image.moved or image.spans:
         ops = tuple(_relative(machine, image, code, replace(instruction, ops=ops)))
     return replace(instruction, ops=ops)
+
+
+def _with_code_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
+    """With the addresses of code that the instruction forms (of a label, of a linker's stub). A call also contains its
+    return address, for which see `sym/places.py`."""
+    found = [
+        (index, position)
+        for index, op in enumerate(instruction.ops)
+        if op.kind not in CONTROL
+        for position, var in enumerate(op.ins)
+        if var.space is Space.CONST and var.size == _POINTER_BYTES and image.code_at(var.offset, 1)
+    ]
+    if not found or any(op.kind in CONTROL for op in instruction.ops):
+        return instruction
+    if linkage(image.machine).splits_addresses:
+        return instruction  # what one instruction forms is half of an address (`Linkage.own_addresses` has the others)
+    elsewhere = machine.decode(code, instruction.address + _CHANGE).ops
+    ops = list(instruction.ops)
+    for index, position in found:
+        ins = ops[index].ins
+        if len(elsewhere) == len(ops) and elsewhere[index].ins[position] != ins[position]:
+            moving = linked_address(ins[position].offset, CODE_ORIGIN, _POINTER_BYTES)
+            ops[index] = ops[index]._replace(ins=(*ins[:position], moving, *ins[position + 1 :]))
+    return replace(instruction, ops=tuple(ops))
 
 
 def _changed(code: bytes, at: int, order: Order) -> bytes:

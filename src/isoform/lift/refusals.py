@@ -24,6 +24,7 @@ def refuse_code(function: Function) -> None:
     _refuse_ambiguous_bases(function)
     _refuse_masked_memory(function)
     _refuse_counting_from_code(function)
+    _refuse_distances(function)
 
 
 def is_refused(function: Function) -> bool:
@@ -122,6 +123,19 @@ def _refuse_counting_from_code(function: Function) -> None:
                     f"{function.name} counts from the address of a function, as in the large code model: what is meant "
                     "is not known in a linked file; compare the object files"
                 )
+
+
+def _refuse_distances(function: Function) -> None:
+    """In an object file, refuse an entry of a table of distances that is read by itself, and not by an index: code adds
+    such a number to the address of the table, and by itself it says how far isoform placed two things apart."""
+    image = function.image
+    if not image.distances:
+        return
+    for op in (op for instruction in function.instructions.values() for op in instruction.ops):
+        where = number_of(op.ins[0]) if op.kind is Kind.LOAD else None
+        size = op.out.size if op.out is not None else 0
+        if where is not None and any(at in image.distances for at in range(where, where + size)):
+            raise Unsupported(f"{function.name} reads the distance between two things, which a linker decides")
 
 
 class _Places:

@@ -184,6 +184,17 @@ class Image:
         return self._variants[undefined]
 
     @cached_property
+    def distances(self) -> frozenset[int]:
+        """The bytes of data that hold distances, for an object file."""
+        executable = [(s.address, s.end) for s in self.sections if s.executable]
+        return frozenset(
+            byte
+            for at, field_ in self.relocated.items()
+            if field_.relative and not any(low <= at < high for low, high in executable)
+            for byte in range(at, at + field_.width)
+        )
+
+    @cached_property
     def _variants(self) -> dict[frozenset[str], Image]:
         """By the undefined weak symbols: every run asks for one of these images, and they are large."""
         return {}

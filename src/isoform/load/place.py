@@ -73,6 +73,7 @@ def place_files(files: Sequence[ParsedFile], together: bool = False) -> list[Pla
     shared = Shared(
         Region(max(SHARED_START, -(-highest // 0x1000) * 0x1000), NAMES_START), Region(NAMES_START, NAMES_END)
     )
+    shared.of_two = len(files) > 1
     shared.weak.update(_weak_names(files))
     names = [LinkedNames(file) if file.linked else None for file in files]
     shared.fixed_conflict = fixed_conflict(names)

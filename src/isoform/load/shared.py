@@ -44,6 +44,8 @@ class Group:
 class Shared:
     data: Region
     names: Region
+    of_two: bool = False
+    """Whether two files are compared, and not one looked at alone."""
     addresses: dict[str, int] = field(default_factory=dict)
     """Of globals and externals, and of functions whose address is taken."""
     contents: dict[Hashable, int] = field(default_factory=dict)

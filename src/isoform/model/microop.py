@@ -33,6 +33,10 @@ class Space(IntEnum):
     (`lift/thread.py`)."""
 
 
+CODE_ORIGIN = 1
+"""In place of an object's start: the address is one of code, and not one by which both sides know a function."""
+
+
 class Var(NamedTuple):
     space: Space
     offset: int

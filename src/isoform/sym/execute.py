@@ -10,19 +10,22 @@ from __future__ import annotations
 from isoform.lift.function import BlockId, Branch, Call, Goto, Return, Stop, Switch
 from isoform.model.budget import Budget
 from isoform.model.errors import Unsupported
-from isoform.model.microop import Kind, MicroOp
+from isoform.model.microop import Kind, MicroOp, Space, Var
 from isoform.smt.terms import Term
 from isoform.sym.calls import Calls
 from isoform.sym.choices import without
 from isoform.sym.giving import enter
 from isoform.sym.joins import Joins
 from isoform.sym.jumps import discover, in_code, is_tail_call, jump_address
+from isoform.sym.places import return_addresses, stored_address
 from isoform.sym.policy import Point, Policy, ValueRule
 from isoform.sym.scope import Scope
 from isoform.sym.state import State
 from isoform.sym.step import Temps, read, step, write
 from isoform.sym.summary import GapKind, Summary
 
+_PUT_AWAY = -1
+"""Stands for a temporary with a return address."""
 OP_SECONDS = 40e-6
 """The charge per micro-op: measured on four pairs, 20 to 66 microseconds each."""
 
@@ -62,14 +65,24 @@ class Execution:
     def ops(self, state: State, temps: Temps, first: int = 0) -> bool:
         """Execute the micro-ops of the scope's block, from `first`. Returns whether any input reaches its end."""
         scope = self._scope
-        ops = scope.block.ops
+        ops, returns = scope.block.ops, return_addresses(scope.block)
         self._budget.charge(OP_SECONDS * len(ops))
         for number in range(first, len(ops)):
             scope.number = number
-            if not self._carry_out(ops[number], state, temps):
+            op = ops[number]
+            address = stored_address(op, returns)
+            if address is not None:
+                op = self._put_away(op, address, temps)
+            if not self._carry_out(op, state, temps):
                 return False
         scope.number = len(ops)
         return True
+
+    def _put_away(self, op: MicroOp, address: int, temps: Temps) -> MicroOp:
+        """The micro-op with an address of code instead of the number at which isoform placed that."""
+        size = op.ins[-1].size
+        temps[_PUT_AWAY] = self._scope.side.code_address(address, 8 * size)
+        return op._replace(ins=(*op.ins[:-1], Var(Space.TEMP, _PUT_AWAY, size)))
 
     def _carry_out(self, op: MicroOp, state: State, temps: Temps) -> bool:
         scope, policy = self._scope, self._policy
@@ -117,14 +130,17 @@ class Execution:
             case Branch(flag, then, otherwise):
                 self._branch(self._terms.condition(read(state, temps, flag)), then, otherwise, state, temps)
             case Switch() as switch:
-                self._switch(switch, read(state, temps, switch.value), state, temps)
+                self._switch(switch, self._target(switch.value, state, temps), state, temps)
             case Return(value, to):
-                self._return(read(state, temps, value), to, state, temps)
+                self._return(self._target(value, state, temps), to, state, temps)
             case Call() as call:
-                self._call(call, read(state, temps, call.value), state, temps)
+                self._call(call, self._target(call.value, state, temps), state, temps)
             case Stop(why):
                 if state.condition != self._terms.false:
                     self._gap(GapKind.UNSUPPORTED, state, f"{self._name} runs into {why or 'nothing'}")
+
+    def _target(self, value: Var, state: State, temps: Temps) -> Term:
+        return self._scope.side.code_number(read(state, temps, value))
 
     @property
     def _name(self) -> str:

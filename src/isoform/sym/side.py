@@ -8,7 +8,7 @@ from isoform.lift.thread import distance_of, is_distance
 from isoform.load.image import POINTER_BYTES, Image
 from isoform.model.contract import BoundsRule
 from isoform.model.errors import Unsupported
-from isoform.model.microop import Var, linked_address, origin_of
+from isoform.model.microop import CODE_ORIGIN, Var, linked_address, origin_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption
@@ -20,6 +20,7 @@ from isoform.sym.differing import Differing
 from isoform.sym.frame import SLOT_BYTES
 from isoform.sym.given import FrameLocals, GivenLocal
 from isoform.sym.own_entry import OwnEntry
+from isoform.sym.places import distance_name, without_distance
 from isoform.sym.world import World
 
 _WORD = (1 << 64) - 1
@@ -184,6 +185,8 @@ class Side:
 
     def linked_address(self, var: Var) -> Term:
         """An address that a linker decides."""
+        if origin_of(var) == CODE_ORIGIN:
+            return self.terms.extract(self.code_address(var.offset & _WORD, 64), 8 * var.size - 1, 0)
         inside = self.image.function_around(var.offset & _WORD)
         if inside is not None:
             raise Unsupported(f"an address inside {inside}, behind its start, is used")
@@ -196,6 +199,19 @@ class Side:
             offset = (var.offset & ((1 << 64) - 1)) - origin_of(var)
             whole = self.terms.add(start, self.terms.bv(offset, 64))
         return self.terms.extract(whole, 8 * var.size - 1, 0)
+
+    def code_address(self, number: int, bits: int) -> Term:
+        """The address of the code that isoform placed at a number (`places.py`)."""
+        name, placed = distance_name(self.image, self.machine, self.tag, number), self.terms.bv(number, bits)
+        if not name:
+            return placed
+        distance = self.terms.variable(name, bits)
+        self.world.code_distances |= {distance}
+        return self.terms.add(distance, placed)
+
+    def code_number(self, address: Term) -> Term:
+        """An address to which control is transferred: of code, the number at which isoform placed it."""
+        return without_distance(self.terms, address, self.world.code_distances)
 
     def _thread_pointer(self) -> Term:
         origin = self.image.thread_origin

@@ -40,6 +40,8 @@ class World:
     """For recursive functions: the variables for what is present at entry and is not an argument, by name. The two
     sides find the same there when they are called, but not at their deeper calls, so nothing that they do may depend on
     it."""
+    code_distances: frozenset[Term] = frozenset()
+    """How far code is from where isoform placed it, as far as that occurs in terms (`places.py`)."""
     _bases: dict[int, tuple[Function, Mapping[Place, int]]] = field(default_factory=dict)
     """By identity of the function."""
     _restricted: dict[int, None] = field(default_factory=dict)

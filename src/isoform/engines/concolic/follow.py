@@ -159,9 +159,9 @@ class Following(Policy):
             case Switch(_, targets, Call() as elsewhere) if target not in dict(targets):
                 self._call(elsewhere)
             case Switch(value):
-                self._computed_jump(read(state, temps, value), target)
+                self._computed_jump(self._side.code_number(read(state, temps, value)), target)
             case Return(value, to):
-                self._come_back(read(state, temps, value), to, target)
+                self._come_back(self._side.code_number(read(state, temps, value)), to, target)
             case Call() as call:
                 self._call(call)
             case Stop(why):
@@ -245,7 +245,7 @@ class Following(Policy):
             # Followed as in the run; but writes that no callee may rely on are not computed.
             self.record.path.why = self.record.path.why or f"{self._name} calls itself"
             return
-        value = read(self.record.state, self.record.temps, call.value)
+        value = self._side.code_number(read(self.record.state, self.record.temps, call.value))
         if call.callee is None and self._is_to_code(value):
             return
         ends = not self.record.goes_on and self._status is Status.EXITED

@@ -67,7 +67,7 @@ class Moves:
                 yield self._function(name, symbol.value)
             elif not self._file.fixed:
                 yield self._object(name, symbol)
-        if common or self._file.fixed:
+        if self._shared.of_two or self._file.fixed:
             yield from self._own_functions(common)
 
     def _copies(self) -> Iterator[Move]:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from isoform.load.fields import Field
 from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section
+from isoform.load.objects import PlacedObject
 from isoform.load.parsed import (
     SECTION_SYMBOL,
     THREAD_LOCAL,
@@ -41,6 +42,7 @@ class RelocatedFields:
     ) -> None:
         self._file = placed.file
         self._shared = placed.shared
+        self._code = placed.code
         self._relocations = relocations
         self._symbols = symbols
         self._sections = sections
@@ -60,6 +62,8 @@ class RelocatedFields:
         where = f"{section.name}+{relocation.offset:#x}"
         try:
             found = self._value(section, relocation, address)
+            if not section.executable and self._is_part_of_address(rule, found):
+                raise UnknownFieldError("is not a whole address, and where a linker puts things is not known")
         except UnknownFieldError as error:
             self.statics.note_unclear(relocation)
             self._gathered.break_field(address, rule.width, f"the reference at {where} {error}")
@@ -71,6 +75,17 @@ class RelocatedFields:
             return
         content[offset : offset + width] = field
         self._note(section, relocation, address, found)
+
+    def _is_part_of_address(self, rule: Rule, found: Destination) -> bool:
+        """Whether a field of data holds something that a linker decides, but no whole address, nor the distance to
+        one."""
+        if rule.is_slot or rule.is_thread_slot:
+            return True
+        if rule.formula is not Formula.ABSOLUTE or rule.is_pointer:
+            return False
+        sections = self._file.sections
+        in_code = (start <= found.address <= start + sections[index].size for index, start in self._code.items())
+        return found.origin is not None or any(in_code)
 
     def _value(self, section: FileSection, relocation: Relocation, address: int) -> Destination:
         """The number in a field, and the object it is relative to."""
@@ -94,7 +109,7 @@ class RelocatedFields:
         return target.plus(-address) if rule.is_relative else target
 
     def _slot(self, symbol: FileSymbol, index: int) -> Destination:
-        """An entry of the global offset table. The table's own place is not visible."""
+        """An entry of the global offset table. A linker decides where it is, as for any other object."""
         if symbol.kind in (SECTION_SYMBOL, THREAD_LOCAL):
             raise UnknownFieldError("goes through the global offset table in a way isoform has no rule for")
         held = self._symbols.of(symbol, index, branches=False)
@@ -107,7 +122,8 @@ class RelocatedFields:
         if symbol.name in self._gathered.weak:
             self._gathered.weak_fields[slot] = (symbol.name, 8)
         self._note_object(slot, symbol, index, held.address, relative=False)
-        return Destination(slot)
+        item = PlacedObject(f"the entry for {symbol.name} in the global offset table", slot, 8, 8, 8)
+        return self._gathered.counted_from(item, slot)
 
     # What is known of a field
 
@@ -167,8 +183,8 @@ class RelocatedFields:
             return  # the jump itself consumes the number
         if section.executable:
             self._gathered.linked_fields[address] = origin
-            if rule.formula is Formula.ABSOLUTE and rule.width == 4:
-                objects = self._gathered.objects
+            objects = self._gathered.objects
+            if rule.formula is Formula.ABSOLUTE and rule.width == 4 and origin in objects:
                 objects[origin] = replace(objects[origin], is_low=True)
         elif rule.width == 8 and rule.formula in (Formula.ABSOLUTE, Formula.THREAD_DISTANCE):
             self._gathered.linked_words[address] = origin

@@ -12,6 +12,7 @@ from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError
 from isoform.load.relocatable.symbols import SymbolTargets
 from isoform.model.linkage import Use
+from isoform.model.microop import CODE_ORIGIN
 
 SCALAR = 4
 """A pointer past the end of an object of at most this many bytes is not expected."""
@@ -60,7 +61,7 @@ class SectionTargets:
         target = relocation.addend + (4 if rule.is_relative else 0)
         function = self._functions.names_by_start.get((home.index, target))
         if function is None:
-            return Destination(base + relocation.addend)
+            return Destination(base + relocation.addend, CODE_ORIGIN)
         return self._symbols.function(function, base + target).plus(relocation.addend - target)
 
     def _in_whole(

@@ -24,6 +24,7 @@ from isoform.load.relocatable.functions import Functions, is_function
 from isoform.load.relocatable.placed import PlacedFile
 from isoform.load.relocatable.relocations import Relocations, UnknownFieldError
 from isoform.load.thread import GET_ADDRESS
+from isoform.model.microop import CODE_ORIGIN
 
 
 class SymbolTargets:
@@ -55,13 +56,15 @@ class SymbolTargets:
             return self._common(symbol, index)
         if symbol.section in self._placed.code:
             code = self._placed.code[symbol.section] + symbol.value
-            return Destination(code) if branches or not is_function(symbol) else self.function(symbol.name, code)
+            if branches:
+                return Destination(code)
+            return self.function(symbol.name, code) if is_function(symbol) else Destination(code, CODE_ORIGIN)
         return self._in_data(symbol, index)
 
     def function(self, name: str, code: int) -> Destination:
         """The address that stands for a function of this name on both sides. A name used twice has none."""
         if name not in self._functions.by_name:
-            return Destination(code)
+            return Destination(code, CODE_ORIGIN)
         address = self._placed.shared.by_name(name)
         self._gathered.aliases[address] = code
         return self._known_by_name(name, address)

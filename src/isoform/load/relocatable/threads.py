@@ -7,6 +7,7 @@ from functools import cached_property
 
 from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section, Symbol
+from isoform.load.objects import PlacedObject
 from isoform.load.parsed import SECTION_SYMBOL, UNDEFINED_SECTION, FileSymbol
 from isoform.load.relocatable.functions import is_replaceable
 from isoform.load.relocatable.placed import PlacedFile
@@ -62,8 +63,7 @@ class ThreadTargets:
         return Destination(number) if item is None else self._gathered.counted_from(item, number)
 
     def slot(self, symbol: FileSymbol, formula: Formula) -> Destination:
-        """An entry of the global offset table that leads to an object; addends count from the field only. The table's
-        own place is not visible."""
+        """An entry of the global offset table that leads to an object; addends count from the field only."""
         found = Destination(0) if formula is Formula.THREAD_MODULE else self.distance(symbol, 0)
         order = self._file.byte_order
         word = (found.address % (1 << 64)).to_bytes(8, order)
@@ -76,7 +76,10 @@ class ThreadTargets:
         if found.origin is not None:
             self._gathered.linked_words[slot + len(content) - len(word)] = found.origin
         self._gathered.extra[slot] = Section(".got", slot, content, len(content), False, False)
-        return Destination(slot)
+        item = PlacedObject(
+            f"the entry for {symbol.name} in the global offset table", slot, len(content), len(content), 8
+        )
+        return self._gathered.counted_from(item, slot)
 
     def _loader_code(self) -> int:
         code = self._placed.shared.loader_code(self._file.linkage.loader_code)

@@ -67,12 +67,18 @@ class Fact:
 class ConstantFact(Fact):
     feature: Feature
     number: int
+    distance: str = ""
+    """For an address of code: the name of the unknown that is added to the number (`sym/places.py`)."""
 
     def features(self) -> Iterator[Feature]:
         yield self.feature
 
     def term(self, terms: Terms, value: Values) -> Term:
-        return terms.eq(value(self.feature), terms.bv(self.number, self.feature.bits))
+        return terms.eq(value(self.feature), self.definition(terms))
+
+    def definition(self, terms: Terms) -> Term:
+        number = terms.bv(self.number, self.feature.bits)
+        return terms.add(terms.variable(self.distance, self.feature.bits), number) if self.distance else number
 
     def text(self, show: Show) -> str:
         return f"{show(self.feature)} = {_number(self.number, self.feature.bits)}"

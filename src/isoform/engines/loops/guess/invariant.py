@@ -68,8 +68,8 @@ class Invariant:
         """A defined feature by the others."""
         fact, column = self.definitions[feature]
         match fact:
-            case ConstantFact(_, number):
-                return terms.bv(number, feature.bits)
+            case ConstantFact():
+                return fact.definition(terms)
             case Same(_, other):
                 return value(other)
             case AtEntry():
@@ -135,3 +135,5 @@ class Kinds:
     """Bytes that the code distinguishes, in order."""
     floats: bool = False
     """Whether the code computes with floats."""
+    code: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """For return addresses, by side and number: the name of the unknown in them (`sym/places.py`)."""

@@ -44,7 +44,8 @@ class Single:
             if other is not None and (kept or ((other.tag == "" or isinstance(other, Cell)) and len(set(values)) > 1)):
                 self._invariant.define(feature, Same(feature, other))
             elif len(set(values)) == 1:
-                self._invariant.define(feature, ConstantFact(feature, values[0]))
+                added = self._data.kinds.code.get((feature.tag, values[0])) if feature.bits == 64 else None
+                self._invariant.define(feature, ConstantFact(feature, values[0], added or ""))
             elif other is not None:
                 self._invariant.define(feature, Same(feature, other))
             else:

@@ -21,6 +21,7 @@ from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Base
 from isoform.sym.entry import constrain_entry
+from isoform.sym.places import distance_name
 from isoform.sym.recursion import calls_itself
 from isoform.sym.side import Side
 from isoform.sym.state import initial_state
@@ -53,6 +54,7 @@ class Setting:
         outputs = output_containers(self.machine, [r.register for r in question.contract.results])
         self._liveness = tuple(Liveness(f, outputs) for f in self.functions)
         self.memory = SharedMemory(self.sides, self._shares_memory())
+        self.code = self._return_addresses()
 
     def given_value(self, feature: Feature) -> Term:
         return feature.of_state(self.entry)
@@ -77,6 +79,15 @@ class Setting:
         if self.question.contract.memory is MemoryRule.COMPARE or self._calls():
             return True
         return all(left.changes == right.changes for seen in self.observed.values() for _, left, right in seen)
+
+    def _return_addresses(self) -> dict[tuple[str, int], str]:
+        """Where inlined calls return to, with the name of the unknown that each contains."""
+        found: dict[tuple[str, int], str] = {}
+        for side, function in zip(self.sides, self.functions, strict=True):
+            for number in {number for block in function.blocks for number in block.context}:
+                side.code_address(number, side.width)  # so that it is known to be one at a cut
+                found[side.tag, number] = distance_name(side.image, side.machine, side.tag, number)
+        return found
 
     def _calls(self) -> bool:
         return any(outside_call(b.exit) is not None for f in self.functions for b in f.blocks.values())

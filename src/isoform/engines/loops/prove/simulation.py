@@ -72,6 +72,7 @@ class Simulation:
             any(edge.target_steps != edge.rewrite_steps for edge in cycles),
             self.setting.letters,
             self.setting.terms.uses_floats,
+            self.setting.code,
         )
 
     # -- routes ---------------------------------------------------------------------------------

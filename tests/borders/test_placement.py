@@ -1,0 +1,92 @@
+"""Where isoform places a linked file, its stubs and its functions decides nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from isoform.api import compare
+from isoform.model.verdict import Different, Unknown
+
+SOURCE = """
+        .text
+        .macro asks name
+        .globl \\name
+        .type \\name, @function
+        \\name:
+        .endm
+        .macro answers name
+        shr $31, %rax
+        ret
+        .size \\name, . - \\name
+        .endm
+        asks stub
+        lea outside@PLT(%rip), %rax
+        answers stub
+        asks function
+        mov stub@GOTPCREL(%rip), %rax
+        answers function
+        asks label
+        lea 1f(%rip), %rax
+        1:
+        answers label
+        asks popped
+        call 1f
+        1: pop %rax
+        answers popped
+        asks filled
+        movabs $outside, %rax
+        answers filled
+        asks filled_own
+        movabs $own, %rax
+        answers filled_own
+        .data
+        .globl own
+        own: .long 5
+        .section .note.GNU-stack, "", @progbits
+"""
+NUMBERS = """
+        .text
+        .globl zero, one
+        .type zero, @function
+        .type one, @function
+        zero: xor %eax, %eax
+        ret
+        .size zero, . - zero
+        one: mov $1, %eax
+        ret
+        .size one, . - one
+        .section .note.GNU-stack, "", @progbits
+"""
+QUESTIONS = ("stub", "function", "label", "popped", "filled", "filled_own")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    folder = tmp_path_factory.mktemp("placement")
+    for name, text in (("asks", SOURCE), ("numbers", NUMBERS)):
+        (folder / f"{name}.s").write_text(text)
+        command = ["gcc", "-shared", "-nostdlib", "-Wl,-z,notext", f"{name}.s", "-o", f"{name}.so"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("function", QUESTIONS)
+def test_no_address_is_a_number(folder: Path, function: str) -> None:
+    verdicts = [
+        compare(
+            f"{folder}/asks.so:{function}",
+            f"{folder}/numbers.so:{number}",
+            signature="long f(void)",
+            engine="loopfree",
+            budget=5,
+        )
+        for number in ("zero", "one")
+    ]
+    assert all(isinstance(verdict, Unknown | Different) for verdict in verdicts), verdicts
+    assert any(isinstance(verdict, Unknown) for verdict in verdicts), verdicts
