@@ -44,6 +44,7 @@ SLOW = (
     "diff/test_diff_command.py::test_patterns_and_forced_matches",
     "diff/test_diff_command.py::test_the_store_has_the_answers",
     "diff/test_example.py",
+    "engines/test_loops_observe.py::test_runs_that_do_not_end_are_not_repeated",
     "explain/test_changed_loops.py",
     "grade/test_grade.py::test_loops",
     "grade/test_grade.py::test_the_same_rows_whatever_the_number_of_jobs",

@@ -9,10 +9,12 @@ import pytest
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.answer import lifted
-from isoform.engines.loops.observe.stations import choices, cut_order, heads
+from isoform.engines.loops.observe import tests
+from isoform.engines.loops.observe.stations import Stations, choices, cut_order, heads
 from isoform.engines.loops.observe.tests import gather
 from isoform.engines.loops.observe.untaken import untaken
-from isoform.engines.loops.tuning import TESTS_WANTED
+from isoform.engines.loops.observe.windows import LongRun, long_run
+from isoform.engines.loops.tuning import MOST_ENDLESS, TESTS_WANTED
 from isoform.engines.separate import NOT_COMPARED
 from isoform.load.open import LoadOptions, open_pair
 from isoform.model.budget import Budget
@@ -118,4 +120,34 @@ def test_tests_that_the_contract_excludes_end_nothing(tmp_path: Path) -> None:
     found = gather(settle(lifted(pair[0]), lifted(pair[1]), Options()), budget, seed=1)
     assert found.ended[NOT_COMPARED] > 0
     assert not found.differs
+    assert len(found.traces) >= TESTS_WANTED
+
+
+RARE = """
+unsigned long mixed(unsigned long n, unsigned long key) {
+    unsigned long s = 0;
+    while (n--) s = 3 * s + n;
+    if (key == 0x123456789abcdef) while (s--) key ^= s;
+    return s ^ key;
+}
+"""
+
+
+def test_runs_that_do_not_end_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test enters the second loop, and those that may enter it after a long time have any count in the first."""
+    path = tmp_path / "mixed.c"
+    path.write_text(RARE)
+    pair = open_pair(str(path), str(path), LoadOptions(cflags=("-O0",)), LoadOptions(cflags=("-O1",)))
+    question = settle(lifted(pair[0]), lifted(pair[1]), Options())
+    endless = []
+
+    def noted(asked: Question, both: tuple[Inputs, Inputs], stations: Stations) -> LongRun | None:
+        found = long_run(asked, both, stations)
+        endless.append(found is None)
+        return found
+
+    monkeypatch.setattr(tests, "long_run", noted)
+    found = gather(question, Budget(60.0), seed=1)
+    assert sum(endless) == MOST_ENDLESS
+    assert endless[-1]
     assert len(found.traces) >= TESTS_WANTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from isoform.load.debug.lines import lines
 from isoform.load.debug.read import read_debug
 from isoform.load.debug.signatures import signatures
 from isoform.load.described import PointerTypes
+from isoform.load.open import open_one
 from isoform.load.place import place_files
 from isoform.model.signature import Signature, TypeKind
 
@@ -86,6 +88,19 @@ def test_lines_are_those_of_the_function(tmp_path: Path, flags: tuple[str, ...])
     path = build(tmp_path, TEXT, "-g", *flags)
     assert _read(path, "nothing")[1] == {13}
     assert 13 not in _read(path, "f")[1]
+
+
+@pytest.mark.parametrize("driver", [GCC, ZIG])
+def test_a_function_with_two_names(tmp_path: Path, driver: list[str]) -> None:
+    """Debug information has one of them. A linker may put other functions in the same place: there only that counts."""
+    text = 'short own(char c) { return c; }\nextern __typeof(own) other __attribute__((weak, alias("own")));\n'
+    path = build(tmp_path, text, "-g", "-O1", driver=driver)
+    own, other = (open_one(f"{path}:{name}") for name in ("own", "other"))
+    signature = own.image.signatures["own"]
+    assert other.image.signatures["other"] == replace(signature, name="other")
+    assert "other" not in own.image.signatures
+    linked = build(tmp_path, text, "-g", "-O1", "-shared", "-fPIC", "-nostdlib", driver=driver)
+    assert "other" not in open_one(f"{linked}:other").image.signatures
 
 
 def test_a_file_without_debug_information(tmp_path: Path) -> None:

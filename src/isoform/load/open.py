@@ -259,7 +259,11 @@ def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
         return None
     pointers: list[PointerTypes] = []
     inlined: set[str] = set()
-    found = signatures(debug, {symbol.name}, symbol.address, pointers, inlined)
+    others = _other_names(placement, symbol)
+    found = signatures(debug, {symbol.name, *others}, symbol.address, pointers, inlined)
+    same = {replace(found[name], name=symbol.name) for name in others if name in found}
+    if symbol.name not in found and len(same) == 1:
+        found[symbol.name] = same.pop()
     where = lines(debug, symbol.address, symbol.address + symbol.size)
     return _Told(
         signatures=found,
@@ -270,6 +274,15 @@ def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
         lines=where,
         source=source_text(where),
     )
+
+
+def _other_names(placement: PlacedImage, symbol: Symbol) -> set[str]:
+    """Names that the source gives to the same function (`alias`): debug information knows it by one of them. A linker
+    may also put functions with the same code, and other types, in one place, but not in an object file."""
+    if placement.file.linked:
+        return set()
+    at_address = (s for s in placement.image.symbols if s.is_function and s.address == symbol.address)
+    return {s.name for s in at_address} - {symbol.name}
 
 
 @dataclass(frozen=True)

@@ -67,3 +67,22 @@ void to_base64_broken(char *out, const byte *in, int groups) {
         out[3] = symbols[in[2] & 31];
     }
 }
+
+int *moved(int *to, const int *from, size n) {
+    int *first = to;
+    if (to == from) return to;
+    if ((size)to - (size)from < n * sizeof *to)
+        while (n--) to[n] = from[n];
+    else
+        while (n--) *to++ = *from++;
+    return first;
+}
+int *moved_broken(int *to, const int *from, size n) {
+    int *first = to;
+    if (to == from) return to;
+    if ((size)to - (size)from < n)
+        while (n--) to[n] = from[n];
+    else
+        while (n--) *to++ = *from++;
+    return first;
+}

@@ -27,6 +27,9 @@ MOST_TOO_LONG = 24
 """Tests that all have longer traces after which no shorter ones are expected."""
 LONG_FUEL_STEPS, MOST_VISITS = 1_000_000, 100_000
 """Steps and stations of one side in such a test: half a second."""
+MOST_ENDLESS = 2
+"""Tests that do not end with so many steps, after which no more such tests are run: each takes a second, and if a count
+may be any number most tests are like that."""
 MANY_STRETCH, MANY_TESTS = 2400, 48
 """If no proof was found: inputs so many times as large, up to 100,000, and so many tests. Counters of 16 bits wrap."""
 MANY_ITERATIONS, MANY_OF_ONE_TESTS = 100_000, 8

@@ -23,6 +23,7 @@ from isoform.engines.loops.tuning import (
     LONG_VARIATIONS,
     LONGEST_RARE_TRACE,
     LONGEST_TRACE,
+    MOST_ENDLESS,
     MOST_TESTS_TRIED,
     MOST_TOO_LONG,
     OFTEN_STATIONS,
@@ -105,7 +106,7 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
         gathering.missing = gathering.seldom()
     if gathering.missing and gathering.too_long:
         for both in islice(LoopInputs(question, seed), MOST_TESTS_TRIED):
-            if not gathering.missing or is_over():
+            if not gathering.missing or is_over() or gathering.endless >= MOST_ENDLESS:
                 break
             gathering.take_long(both)
             gathering.missing = gathering.seldom()
@@ -157,6 +158,8 @@ class _Gathering:
         """How many of the latter there are."""
         self.too_long = 0
         """Runs that were too long to be used."""
+        self.endless = 0
+        """Runs that did not end even with the steps of a long run."""
         self.missing: frozenset[Head] = frozenset()
         """If not empty: only tests are kept that reach one of these blocks."""
 
@@ -175,6 +178,7 @@ class _Gathering:
         if self._found.differs or not self._question.admits(inputs[0]):
             return False
         ran = long_run(self._question, inputs, self._stations)
+        self.endless += ran is None
         if ran is None or not self._agree(inputs, *ran.outcomes, self._number, is_long=True):
             self._found.is_long |= self._found.differs
             return False

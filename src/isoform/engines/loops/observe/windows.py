@@ -52,15 +52,17 @@ class LongRun:
 
 
 def long_run(question: Question, inputs: Both, stations: Stations) -> LongRun | None:
-    """Run both on inputs that make their loops iterate often. None if even that takes too many iterations."""
-    try:
-        left, right = (
-            visits(program, side, _options(question), question.callees, watched, MOST_VISITS)
-            for program, side, watched in zip(question.programs, inputs, stations, strict=True)
-        )
-    except TooManySnapshotsError:
-        return None
-    return LongRun(stations, (left[0], right[0]), (left[1], right[1]))
+    """Run both on inputs that make their loops iterate often. None if even that takes too many steps."""
+    ran = []
+    for program, side, watched in zip(question.programs, inputs, stations, strict=True):
+        try:
+            ran.append(visits(program, side, _options(question), question.callees, watched, MOST_VISITS))
+        except TooManySnapshotsError:
+            return None
+        if ran[-1][1].status is Status.OUT_OF_FUEL:
+            return None
+    (target, ends), (rewrite, other_ends) = ran
+    return LongRun(stations, (target, rewrite), (ends, other_ends))
 
 
 def windows_of(question: Question, inputs: Both, run: LongRun) -> list[Traces]:
