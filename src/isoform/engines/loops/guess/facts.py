@@ -359,7 +359,7 @@ class Compare(Fact):
 
     @property
     def bounded(self) -> Bounded | None:
-        is_bound = self.relation is Relation.AT_MOST and isinstance(self.right, int)
+        is_bound = self.relation in (Relation.AT_MOST, Relation.BELOW) and isinstance(self.right, int)
         return (self.left, self.less) if is_bound else None
 
     def text(self, show: Show) -> str:

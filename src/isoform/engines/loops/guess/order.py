@@ -162,10 +162,8 @@ class Ordering:
             if least > 0:
                 self._invariant.add(AtLeast(column, None, 1, bits))
             return
-        for number in self._data.constants if self._is_bounded(column) else ():
-            number &= (1 << bits) - 1
-            if number and least <= number <= most and number not in numbers:
-                self._invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
+        if self._is_bounded(column):
+            self._unlike_constants(column, numbers, bits)
         if least > 0:
             bound = max(b for b in self._rungs(LOWER_BOUNDS, (column, None)) if b <= least)
             self._invariant.add(AtLeast(column, None, bound, bits))
@@ -176,6 +174,19 @@ class Ordering:
         upper = next((b for b in rungs if b >= most and b < 1 << (bits - 1)), None)
         if upper is not None:
             self._invariant.add(Compare(column, Relation.AT_MOST, upper, bits))
+
+    def _unlike_constants(self, column: Column, numbers: Sequence[int], bits: int) -> None:
+        """That a value is none of the numbers that the code compares with. A counter with a fixed last value stays
+        below it, which no power of two says."""
+        least, most = min(numbers), max(numbers)
+        constants = {number & ((1 << bits) - 1) for number in self._data.constants}
+        beyond = min((number for number in constants if most < number < 1 << (bits - 1)), default=None)
+        for number in sorted(constants):
+            between = least <= number <= most and number not in numbers
+            if number and (between or number == beyond):
+                self._invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
+        if beyond is not None and beyond > 1 and (column, None) not in self._data.kinds.loose:
+            self._invariant.add(Compare(column, Relation.BELOW, beyond, bits))
 
     def _rungs(self, ladders: Sequence[Sequence[int]], what: Bounded) -> Sequence[int]:
         first = 0 if what[1] is not None or self._is_bounded(what[0]) else len(ladders) - 1
