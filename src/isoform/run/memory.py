@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from isoform.load.image import Image, Section
 from isoform.model.machine import Machine
 from isoform.model.outcome import FRAME_LIMIT, PAGE, RETURN_ADDRESS, STACK_GUARD, Inputs, mixed_page
+from isoform.model.values import dataclass
 
 MOST_PAGES = 8192
 """32 MiB: a run that touches more is abandoned."""
@@ -27,6 +29,17 @@ class StackTooSmallError(Exception):
 
 class CodeModifiedError(Exception):
     """A run stored to an instruction that it may execute, or executes what it stored."""
+
+
+@dataclass(frozen=True)
+class PageChanges:
+    """Bytes of one page that differ from their value at entry, by address."""
+
+    contents: dict[int, int]
+
+    @cached_property
+    def digest(self) -> int:
+        return hash(frozenset(self.contents.items()))
 
 
 class Memory:
@@ -53,6 +66,8 @@ class Memory:
         """Where the run stored, on a machine whose code can be written."""
         self._pages: dict[int, bytearray] = {}
         self._pristine: dict[int, bytes] = {}
+        self._noted: dict[int, tuple[bytes, PageChanges]] = {}
+        """For each page what it held when its changes were asked for last, and these."""
         self._input_pages = {address // PAGE for address in inputs.memory}
         self.recorded: set[int] | None = None
         """Addresses read before they were written, if the run is to record them."""
@@ -152,15 +167,30 @@ class Memory:
     def changes(self) -> dict[int, int]:
         """Bytes that differ from their value at entry."""
         found: dict[int, int] = {}
-        for number, before in self._pristine.items():
-            now = self._pages[number]
-            if now == before:
-                continue
-            for low in range(0, PAGE, _STRETCH):
-                if now[low : low + _STRETCH] != before[low : low + _STRETCH]:
-                    stretch = range(low, low + _STRETCH)
-                    found.update({number * PAGE + i: now[i] for i in stretch if now[i] != before[i]})
+        for number in self._pristine:
+            self._add_changes(number, found)
         return found
+
+    def _add_changes(self, number: int, found: dict[int, int]) -> None:
+        now, before = self._pages[number], self._pristine[number]
+        if now == before:
+            return
+        for low in range(0, PAGE, _STRETCH):
+            if now[low : low + _STRETCH] != before[low : low + _STRETCH]:
+                stretch = range(low, low + _STRETCH)
+                found.update({number * PAGE + i: now[i] for i in stretch if now[i] != before[i]})
+
+    def changed_pages(self, private: range) -> dict[int, PageChanges]:
+        """The same outside a range of addresses, by page. A page that was not written since this was asked last is not
+        examined again: a loop that fills an array writes one page after the other."""
+        for number in self._pristine:
+            now, noted = self._pages[number], self._noted.get(number)
+            if noted is None or noted[0] != now:
+                found: dict[int, int] = {}
+                self._add_changes(number, found)
+                outside = {address: byte for address, byte in found.items() if address not in private}
+                self._noted[number] = bytes(now), PageChanges(outside)
+        return {number: noted for number, (_, noted) in self._noted.items() if noted.contents}
 
     def page_bytes(self, number: int) -> bytes:
         """A copy of a page as it is now."""

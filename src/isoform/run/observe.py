@@ -13,6 +13,7 @@ from isoform.model.machine import Machine, Order
 from isoform.model.outcome import FRAME_LIMIT, PAGE, STACK_POINTER, Inputs, Outcome
 from isoform.model.values import dataclass
 from isoform.run.compile import BlockCode, Program
+from isoform.run.memory import PageChanges
 from isoform.run.runner import RunOptions, run
 
 MOST_SNAPSHOTS = 600
@@ -30,8 +31,8 @@ class Snapshot:
     """By container."""
     frame: bytes
     """From `FRAME_BELOW` bytes below the stack pointer at entry."""
-    changes: dict[int, int]
-    """Bytes outside the frame that differ from their value at entry."""
+    changes: Mapping[int, PageChanges]
+    """Bytes outside the frame that differ from their value at entry, by page."""
     entry_byte: Callable[[int], int] = field(compare=False, repr=False)
     """What memory held at entry."""
     order: Order = field(compare=False, repr=False)
@@ -39,10 +40,17 @@ class Snapshot:
 
     def word(self, address: int, size: int) -> int:
         """A word of memory outside the frame as it was when the snapshot was taken."""
-        found = bytes(
-            self.changes[a] if a in self.changes else self.entry_byte(a) for a in range(address, address + size)
-        )
-        return int.from_bytes(found, self.order)
+        return int.from_bytes(bytes(map(self._byte, range(address, address + size))), self.order)
+
+    def _byte(self, address: int) -> int:
+        page = self.changes.get(address // PAGE)
+        changed = page.contents.get(address) if page is not None else None
+        return self.entry_byte(address) if changed is None else changed
+
+    @property
+    def digest(self) -> int:
+        """Of the changes."""
+        return hash(frozenset((number, page.digest) for number, page in self.changes.items()))
 
     def slot(self, offset: int, size: int) -> int | None:
         """A word of the frame, by its distance from the stack pointer at entry; None if it was not kept."""
@@ -150,9 +158,9 @@ def _watching(inner: BlockCode, block: BlockId, taken: list[Snapshot], machine: 
 def _with_frame(block: BlockId, registers: list[int], memory: Any, order: Order) -> Snapshot:
     low, high = STACK_POINTER - FRAME_BELOW, STACK_POINTER + FRAME_ABOVE
     frame = b"".join(memory.page_bytes(number) for number in range(low // PAGE, high // PAGE + 1))
-    changes = {a: b for a, b in memory.changes().items() if not STACK_POINTER - FRAME_LIMIT <= a < high}
+    changes = memory.changed_pages(range(STACK_POINTER - FRAME_LIMIT, high))
     return Snapshot(block, tuple(map(int, registers)), frame, changes, memory.entry_byte, order)
 
 
 def _without_frame(block: BlockId, registers: list[int], memory: Any, order: Order) -> Snapshot:
-    return Snapshot(block, tuple(map(int, registers)), b"", memory.changes(), memory.entry_byte, order)
+    return Snapshot(block, tuple(map(int, registers)), b"", memory.changed_pages(range(0)), memory.entry_byte, order)

@@ -21,8 +21,8 @@ TEST_FUEL_STEPS = 3000
 """Steps of one side in a test, if `--fuel` does not allow fewer."""
 LONGEST_TRACE, LONGEST_RARE_TRACE = 60, 130
 """Stations of one side in a test that is used; and if a loop iterates rarely, as a vectorised loop does."""
-LONG_TESTS, LONG_VARIATIONS = 4, 1
-"""If all tests have longer traces: so many are used, in windows, each run again so many times with other data."""
+LONG_TESTS = 4
+"""If all tests have longer traces: so many are used, in windows."""
 MOST_TOO_LONG = 24
 """Tests that all have longer traces after which no shorter ones are expected."""
 LONG_FUEL_STEPS, MOST_VISITS = 1_000_000, 100_000

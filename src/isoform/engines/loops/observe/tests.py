@@ -14,13 +14,12 @@ from isoform.borders.restrict_space import as_promised
 from isoform.engines.loops.observe.inputs import LoopInputs
 from isoform.engines.loops.observe.stations import Stations, body_of, heads, straight_iterations
 from isoform.engines.loops.observe.traces import Dead, Traces
-from isoform.engines.loops.observe.windows import long_fuel, long_run, windows_of
+from isoform.engines.loops.observe.windows import LongRun, long_fuel, long_run, windows_of
 from isoform.engines.loops.tuning import (
     FEW_TIMES,
     GATHERING_SECONDS,
     LARGER_TESTS,
     LONG_TESTS,
-    LONG_VARIATIONS,
     LONGEST_RARE_TRACE,
     LONGEST_TRACE,
     MOST_ENDLESS,
@@ -40,7 +39,7 @@ from isoform.lift.liveness import Liveness, output_containers
 from isoform.model.budget import Budget
 from isoform.model.outcome import Inputs, Outcome, Status
 from isoform.model.values import dataclass
-from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe
+from isoform.run.observe import MOST_SNAPSHOTS, Snapshot, TooManySnapshotsError, observe, visits
 from isoform.run.runner import RunOptions
 
 Head = tuple[int, BlockId]
@@ -56,6 +55,8 @@ class GatheredTraces:
     inputs: list[tuple[Inputs, Inputs]] = field(default_factory=list)
     long: list[tuple[Inputs, Inputs]] = field(default_factory=list)
     """Inputs of runs that are too long, of which windows are observed."""
+    long_runs: list[LongRun] = field(default_factory=list)
+    """Those runs, in the same order."""
     long_kinds: Counter[frozenset[Head]] = field(default_factory=Counter)
     """How many such runs pass exactly these stations."""
     differing: tuple[Inputs, Inputs] | None = None
@@ -73,6 +74,11 @@ class GatheredTraces:
     own_excluded: int = 0
     own_unused: list[str] = field(default_factory=list)
     """Why some of the user's tests could not be used."""
+
+    @property
+    def has_iterations(self) -> bool:
+        """Whether a test with few iterations reaches a loop."""
+        return any(max(len(trace.target), len(trace.rewrite)) > 1 for trace in self.traces)
 
     def note(self, what: str, number: int) -> None:
         """The test of this number could not be used."""
@@ -160,6 +166,8 @@ class _Gathering:
         """Runs that were too long to be used."""
         self.endless = 0
         """Runs that did not end even with the steps of a long run."""
+        self._idle = 0
+        """Runs that reached no loop."""
         self.missing: frozenset[Head] = frozenset()
         """If not empty: only tests are kept that reach one of these blocks."""
 
@@ -170,7 +178,7 @@ class _Gathering:
     @property
     def is_always_too_long(self) -> bool:
         """Whether it seems that no test will do: trip counts do not depend on the input."""
-        return self.too_long >= MOST_TOO_LONG and self.too_long == self._found.ran
+        return self.too_long >= MOST_TOO_LONG and self.too_long + self._idle == self._found.ran
 
     def take_long(self, inputs: tuple[Inputs, Inputs]) -> bool:
         """Run a test however often the loops iterate. True if it is the first of its kind."""
@@ -186,6 +194,7 @@ class _Gathering:
         self._found.long_kinds[heads] += 1
         if self._found.long_kinds[heads] <= LONG_TESTS:
             self._found.long.append(inputs)
+            self._found.long_runs.append(ran)
         return self._found.long_kinds[heads] == 1
 
     def seldom(self) -> frozenset[Head]:
@@ -260,6 +269,7 @@ class _Gathering:
             found.note(why, number)
             return
         (left, target), (right, rewrite) = ran
+        self._idle += len(left) == len(right) == 1
         if self._agree(inputs, target, rewrite, number):
             self._keep(inputs, Traces(tuple(left), tuple(right)), number)
 
@@ -329,23 +339,11 @@ def traced_again(question: Question, gathered: GatheredTraces, stations: Station
         trace = _trace(question, inputs, stations)
         if trace is not None and max(len(trace.target), len(trace.rewrite)) <= LONGEST_RARE_TRACE:
             found.append(replace(trace, alike=_alike(question, inputs, stations, trace), dead=dead))
-    for inputs in gathered.long:
-        found += [replace(trace, dead=dead) for trace in _windows(question, inputs, stations)]
+    for inputs, before in zip(gathered.long, gathered.long_runs, strict=True):
+        run = before if before.stations == stations else long_run(question, inputs, stations)
+        if run is not None and run.is_done:
+            found += [replace(trace, dead=dead) for trace in windows_of(question, inputs, run)]
     return found
-
-
-def _windows(question: Question, inputs: tuple[Inputs, Inputs], stations: Stations) -> list[Traces]:
-    """A long run in windows, each with what it shows if other data is in memory."""
-    run = long_run(question, inputs, stations)
-    if run is None or not run.is_done:
-        return []
-    others = []
-    for left, right in islice(_with_other_data(question, inputs), LONG_VARIATIONS):
-        other = long_run(question, (left, right), stations)
-        if other is not None and other.passed == run.passed:
-            others.append(windows_of(question, (left, right), other))
-    shown = enumerate(windows_of(question, inputs, run))
-    return [replace(trace, alike=tuple(other[n] for other in others)) for n, trace in shown]
 
 
 def _dead(function: Function, outputs: Sequence[str], stations: Collection[BlockId]) -> Dead:
@@ -415,10 +413,13 @@ def _observe(
     stations: Stations,
     most: int,
 ) -> tuple[tuple[list[Snapshot], Outcome], tuple[list[Snapshot], Outcome]] | None:
+    sides = list(zip(question.programs, inputs, stations, strict=True))
     try:
+        # Snapshots take long: none are taken of a run that is too long to be used.
+        for program, side, watched in sides:
+            visits(program, side, options, question.callees, watched, most)
         left, right = (
-            observe(program, side, options, question.callees, watched, most)
-            for program, side, watched in zip(question.programs, inputs, stations, strict=True)
+            observe(program, side, options, question.callees, watched, most) for program, side, watched in sides
         )
     except TooManySnapshotsError:
         return None

@@ -44,8 +44,7 @@ class Traces:
 
     @cached_property
     def digests(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        left, right = (tuple(hash(frozenset(s.changes.items())) for s in side) for side in (self.target, self.rewrite))
-        return left, right
+        return tuple(s.digest for s in self.target), tuple(s.digest for s in self.rewrite)
 
     @cached_property
     def numbers(self) -> tuple[list[int], list[int]]:

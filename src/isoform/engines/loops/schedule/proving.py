@@ -53,6 +53,8 @@ class Proving:
     """A difference that shows only after very many iterations, as where a narrow counter wraps."""
     _examined: str = ""
     """In how many long runs the two agree."""
+    _is_always_long: bool = False
+    """Whether loops that are entered always iterate often: following single paths would not come to their end."""
     _has_run_long: bool = False
     """Whether such a difference was looked for."""
 
@@ -60,6 +62,7 @@ class Proving:
         if not (heads(self.question.target) or heads(self.question.rewrite)):
             return Failed("neither function has a loop")
         gathered = self._gather()
+        self._is_always_long = bool(gathered.long) and not gathered.has_iterations
         if gathered.differing is not None:
             question = _with_long_runs(self.question) if gathered.is_long else self.question
             if differs(question, gathered.differing):
@@ -100,7 +103,7 @@ class Proving:
 
     def _settles_elsewhere(self) -> bool:
         """Whether another engine has the answer, or very long runs have."""
-        if self.meanwhile is not None and self.meanwhile():
+        if self.meanwhile is not None and not self._is_always_long and self.meanwhile():
             return True
         self._run_long()
         return self._late is not None
