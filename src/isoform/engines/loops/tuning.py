@@ -122,6 +122,8 @@ MOST_ROWS = 96
 """Observations at one cut, spread over all tests."""
 MOST_CELLS, MOST_CELL_SUMMANDS = 6, 3
 """Words of memory at a cut that facts may speak of, and features in the sum that is the address of one."""
+MOST_CELLS_SEEN, MOST_CELLS_HELD = 64, 16
+"""Further words that are compared with registers, and those that registers hold: the lanes of four vectors."""
 MOST_OBJECTS = 12
 """Objects whose addresses facts may speak of."""
 OBJECT_SLACK_BYTES = 64

@@ -18,7 +18,7 @@ from isoform.engines.loops.prove.passes import Passes, entry_state
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.prove.starts import Plain
-from isoform.engines.loops.tuning import MOST_CELLS, MOST_ROWS
+from isoform.engines.loops.tuning import MOST_CELLS, MOST_CELLS_HELD, MOST_CELLS_SEEN, MOST_ROWS
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term
 
@@ -173,7 +173,22 @@ class Relevant:
             kept = {side.entry.register(name): ("", name) for name in names}
             accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
             found |= dict.fromkeys(cells_of(self._terms, side.tag, accesses, plain.places | kept, features))
-        return tuple(sorted(found, key=lambda cell: cell.moves))[:MOST_CELLS]
+        ordered = sorted(found, key=lambda cell: cell.moves)
+        held = self._held(cut, ordered[MOST_CELLS:MOST_CELLS_SEEN])
+        return (*ordered[:MOST_CELLS], *held[:MOST_CELLS_HELD])
+
+    def _held(self, cut: Cut, cells: Sequence[Cell]) -> list[Cell]:
+        """Words of memory that a register holds in every test, too: what a loop stored or loaded in one iteration and
+        uses in the next, often in the lanes of a vector."""
+        machine = self._setting.machine
+        rows = list(_sample(self._setting.observed[cut])) if cells else []
+
+        def values(feature: Feature) -> tuple[int, ...]:
+            index = TAGS.index(feature.tag) + 1
+            return tuple(feature.of_snapshot(row[index], machine) for row in rows)
+
+        known = {(f.bits, values(f)) for f in self._nodes[cut].features if cells}
+        return [cell for cell in cells if (cell.bits, seen := values(cell)) in known and len(set(seen)) > 1]
 
     def _row(self, features: Sequence[Feature], entry: Snapshot, left: Snapshot, right: Snapshot) -> Row:
         source = {"": entry, "a": left, "b": right}
