@@ -85,15 +85,19 @@ class Suggestions:
         simple_first = sorted(bases, key=lambda b: len(topological([b])))
         for number, base in enumerate(simple_first):
             width = terms.width(base)
-            near = (
-                b
-                for b in simple_first[:number]
-                if (values[base] - values[b] + NEAR_BYTES) % (1 << width) < 2 * NEAR_BYTES
-            )
+            distances = {b: (values[base] - values[b]) % (1 << width) for b in simple_first[:number]}
+            near = (b for b, distance in distances.items() if self._is_near(b, distance))
             for simpler in islice(near, MOST_NEAR):
-                distance = (values[base] - values[simpler]) % (1 << width)
+                distance = distances[simpler]
                 other = terms.add(simpler, terms.bv(distance, width))
                 yield CaseClaim(terms.eq(base, other), naming(case.contexts, base, other))
+
+    def _is_near(self, base: Term, distance: int) -> bool:
+        """Whether an address may be a base plus this distance: anywhere in an object, where a counter has its last
+        value, for example."""
+        item = self._terms.layout.object_at(base)
+        in_object = item is not None and item.holds(distance, 1)
+        return in_object or (distance + NEAR_BYTES) % (1 << self._terms.width(base)) < 2 * NEAR_BYTES
 
     def ranges_apart(self, case: Case) -> Iterator[CaseClaim]:
         """That stores and loads at known distances from the same two bases do not overlap from the first to the last:
