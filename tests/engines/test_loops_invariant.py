@@ -243,3 +243,16 @@ def test_the_same_number_as_a_definition_is_as_much_as_the_fact_says() -> None:
             defined = fact.definition(terms, values.__getitem__)
             solver = Solver(terms, Budget(10))
             assert (solver.check([terms.eq(defined, values[TOTAL_HERE])]) is Answer.SAT) == is_so
+
+
+def test_a_counter_stays_below_its_last_value() -> None:
+    counter = Feature("b", "rax", 0, 64)
+    rows: list[Row] = [{POINTER: STACK_POINTER, BASE: 1 << 30, COUNT: 7, counter: 16 * i} for i in range(1000)]
+    kinds = Kinds(compared=Compared(frozenset({frozenset({counter})})), order=Order.COMPARED)
+    last = 16 * 1000
+    found = guess(rows, [counter], GIVEN, (0, 1, last), kinds=kinds)
+    assert Compare(Column(counter), Relation.BELOW, last, 64) in found.facts
+    beyond = {POINTER: STACK_POINTER, BASE: 1 << 30, COUNT: 7, counter: last + 16}
+    weaker = guess([*rows, beyond], [counter], GIVEN, (0, 1, last), kinds=kinds)
+    assert Compare(Column(counter), Relation.BELOW, last, 64) not in weaker.facts
+    assert Compare(Column(counter), Relation.DIFFERENT, last, 64) in weaker.facts

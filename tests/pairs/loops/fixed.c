@@ -1,0 +1,34 @@
+/* Loops over whole arrays: a compiler knows the trip count, and writes the last iterations out. */
+
+#define SIZE 4003
+
+int a[2 * SIZE], b[SIZE], c[SIZE];
+
+void neighbours(void) {
+    for (int i = 0; i < SIZE - 1; i++) {
+        a[i + 1] = b[i] + 3;
+        a[i] = b[i] ^ c[i];
+    }
+}
+void neighbours_broken(void) {
+    for (int i = 0; i < SIZE - 2; i++) {
+        a[i + 1] = b[i] + 3;
+        a[i] = b[i] ^ c[i];
+    }
+}
+
+void four_before(void) {
+    for (int i = 4; i < SIZE - 3; i++) b[i] = b[i - 4] + a[i];
+}
+void four_before_broken(void) {
+    for (int i = 4; i < SIZE - 3; i++) b[i] = b[i - 4] + (i == 3998 ? a[i] - 1 : a[i]);
+}
+
+void ahead(int k) {
+    if (k > 0)
+        for (int i = 0; i < SIZE - 4; i++) a[i] = a[i + k] + b[i] * c[i];
+}
+void ahead_broken(int k) {
+    if (k > 0)
+        for (int i = 0; i < SIZE - 4; i++) a[i] = a[i + k] - b[i] * c[i];
+}
