@@ -17,7 +17,9 @@ from isoform.engines.open_bytes import OPEN_BYTES, with_open_bytes
 from isoform.engines.outside import outside_results, show_value
 from isoform.engines.placement import differ_by_placement, rests_on_placement, without_private
 from isoform.engines.separate import as_callers_pass, differs, gives_objects, in_own_frame, is_stack_argument
+from isoform.lift.cfg import SELF
 from isoform.lift.function import Call, Function, Switch
+from isoform.lift.liveness import Liveness
 from isoform.load.image import Image
 from isoform.model.budget import Budget
 from isoform.model.contract import CallRule, argument_value
@@ -111,12 +113,31 @@ def _replay(question: Question, inputs: Pair) -> Witness | NotConfirmed:
     if _calls_by_name_and_pointer((question.target.image, question.rewrite.image), ours):
         return NotConfirmed("one side calls a function by its name, and the other may call it through a pointer", False)
     found = question.differences(*theirs)
+    disagrees = [question.contract.of(n).differences(*pair) for n, pair in enumerate(zip(ours, theirs, strict=True))]
+    relies = _relies_on_scratch(question) if any(disagrees) else ""
+    if relies:
+        return NotConfirmed(relies, False, unreplayable=True)
     if not found:
         return _not_confirmed(question, name, ours, theirs)
-    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-        if question.contract.of(number).differences(mine, other):
-            return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
+    if any(disagrees):
+        return NotConfirmed(f"{name} disagrees with isoform's own runner on this input", True)
     return _witness(question, inputs, ours, tuple(found), name)
+
+
+def _relies_on_scratch(question: Question) -> str:
+    """Which side, if any, reads a register after calling itself that a call need not preserve. Our own runs do not have
+    its value then: what no caller may read is not computed (`lift/liveness.py`)."""
+    for function in (question.target, question.rewrite):
+        registers, convention = function.machine.registers, function.machine.convention
+        results = *convention.result, *convention.float_result
+        scratch = [name for name in convention.scratch_after_call if name not in results]
+        calls = [b.exit for b in function.blocks.values() if isinstance(b.exit, Call) and b.exit.callee == SELF]
+        live = Liveness(function, results) if calls else None
+        after = [live.entry.get(call.then, 0) for call in calls if call.then is not None] if live else []
+        for name in scratch if live else ():
+            if live and any(bits & live.mask(registers[name]) for bits in after):
+                return f"{function.name} reads {name} after calling itself, and a call need not preserve that register"
+    return ""
 
 
 def _run_elsewhere(question: Question, inputs: Pair) -> tuple[str, list[Outcome]]:
