@@ -82,7 +82,8 @@ def build(folder: Path) -> list[Certificate]:
         for path, source in zip(paths, sources, strict=True):
             path.write_text(source)
         place = folder / f"certificate{number}"
-        api.compare(f"{paths[0]}:f", f"{paths[1]}:f", Options(budget=20, cert=str(place)))
+        # Compilers make the same code of some of them at one level, and a certificate of that has no formulas.
+        api.compare(f"{paths[0]}:f", f"{paths[1]}:f", Options(budget=20, cert=str(place)), cflags_b="-O0")
         found.append({path.name: path.read_bytes() for path in place.iterdir()})
     return found
 

@@ -18,6 +18,7 @@ from isoform.diff.diff import diff
 from isoform.diff.options import DiffOptions
 from isoform.load.open import LoadOptions
 from isoform.model.check_report import CheckReport, CheckResult
+from isoform.model.errors import UserError
 
 pytestmark = pytest.mark.compiler("gcc-12")
 
@@ -289,6 +290,8 @@ def test_sources(tmp_path: Path) -> None:
     sides = f"{tmp_path}/old.c:calls", f"{tmp_path}/new.c:calls"
     cert = tmp_path / "cert"
     assert compare(*sides, cert=str(cert), cflags=("-O1",), budget=5).verdict == "equivalent"
+    with pytest.raises(UserError, match="give --target and --rewrite"):
+        check(cert)  # a certificate does not decide what is compiled
     how = LoadOptions(cflags=("-O1",))
     assert check(cert, *sides, how, how).ok
     other = LoadOptions(cflags=("-O0",))

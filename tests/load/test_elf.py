@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
 from built import GCC, ZIG, build, parsed
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from isoform.load.elf import parse_elf
 from isoform.load.open import open_one
@@ -104,3 +107,47 @@ def test_damaged_files_never_end_in_a_traceback(tmp_path: Path, seed: int) -> No
             said.append(str(error))
     assert 0 < usable < 150
     assert not any("\n" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("field", [8, 16], ids=["address", "size"])
+def test_two_symbol_tables_that_contradict_each_other(tmp_path: Path, field: int) -> None:
+    """The loader would use another function than the one that is compared."""
+    source, made = tmp_path / "a.c", tmp_path / "a.so"
+    source.write_text("int f(int x) { return x + 1; } int g(int x) { return x * 3; }\n")
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-nostdlib", str(source), "-o", str(made)], check=True)
+    data = bytearray(made.read_bytes())
+    parse_elf(bytes(data), "a.so")
+    with made.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".dynsym")
+        assert isinstance(table, SymbolTableSection)
+        index = next(n for n, symbol in enumerate(table.iter_symbols()) if symbol.name == "f")
+        place = table["sh_offset"] + 24 * index + field
+    data[place] ^= 1
+    with pytest.raises(UserError, match="two symbol tables say different things of 'f'"):
+        parse_elf(bytes(data), "a.so")
+
+
+def test_a_section_symbol_that_is_elsewhere(tmp_path: Path) -> None:
+    """A linker adds its value to what relocations against it lead to."""
+    data = bytearray(build(tmp_path, TEXT, "-O1", driver=GCC).read_bytes())
+    with (tmp_path / "copy.o").open("wb") as file:
+        file.write(data)
+    with (tmp_path / "copy.o").open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        kinds = [symbol["st_info"]["type"] for symbol in table.iter_symbols()]
+        place = table["sh_offset"] + 24 * kinds.index("STT_SECTION") + 8
+    data[place] = 4
+    with pytest.raises(UserError, match="is not at its start"):
+        parse_elf(bytes(data), "copy.o")
+
+
+def test_a_relocation_without_its_symbol(tmp_path: Path) -> None:
+    data = bytearray(build(tmp_path, TEXT, "-O1", driver=GCC).read_bytes())
+    (tmp_path / "copy.o").write_bytes(data)
+    with (tmp_path / "copy.o").open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".rela.text")
+        assert table is not None
+        data[table["sh_offset"] + 13] = 1  # in the number of the symbol
+    with pytest.raises(UserError, match="symbol that does not exist"):
+        parse_elf(bytes(data), "copy.o")

@@ -8,8 +8,10 @@ from typing import Any
 
 from isoform.check.same_code.certificate import EVERY, check_listing
 from isoform.diff.members import members_of
-from isoform.load.open import LoadOptions, open_pair
+from isoform.load.open import SOURCE_SUFFIXES, LoadOptions, open_pair
+from isoform.load.resolve import split_spec
 from isoform.model.check_report import CheckReport
+from isoform.model.errors import UserError
 
 Paths = tuple[str | None, str | None]
 Loading = tuple[LoadOptions | None, LoadOptions | None]
@@ -17,9 +19,18 @@ Loading = tuple[LoadOptions | None, LoadOptions | None]
 
 def checked_listing(index: Mapping[str, Any], paths: Paths, loading: Loading) -> CheckReport:
     """`paths` are None for the files that the listing names."""
+    for side, path in zip(("target", "rewrite"), paths, strict=True):
+        if path is None:
+            _refuse_source(index[side]["path"])
     if EVERY not in (index["target"]["function"], index["rewrite"]["function"]):
         return _of_functions(index, paths, loading)
     return _of_files(index, paths, loading)
+
+
+def _refuse_source(named: str) -> None:
+    """A certificate does not decide what a compiler is given."""
+    if split_spec(named)[0].suffix in SOURCE_SUFFIXES:
+        raise UserError(f"the listing is about the source {named}: give --target and --rewrite, and how it was built.")
 
 
 def _of_files(index: Mapping[str, Any], paths: Paths, loading: Loading) -> CheckReport:

@@ -7,7 +7,7 @@ before it is used.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ from isoform.load.parsed import (
     ABSOLUTE_SECTION,
     FILE_SYMBOL,
     FUNCTION,
+    LOCAL,
     OBJECT,
     PACKED_RELATIVE,
     SECTION_SYMBOL,
+    UNDEFINED_SECTION,
     DebugSection,
     FileSection,
     FileSymbol,
@@ -116,6 +118,9 @@ class _Parser:
         linked = header.kind != _OBJECT_FILE
         symbols = self._table(headers, _SYMBOLS, sections)
         dynamic_symbols = self._table(headers, _DYNAMIC_SYMBOLS, sections) if linked else ()
+        self._refuse_contradictions(symbols, dynamic_symbols)
+        relocations = self._relocations(headers, sections, linked)
+        self._refuse_unknown_symbols(relocations, len(dynamic_symbols if linked else symbols))
         is_program = linked and (header.kind == _PROGRAM or self._is_program(headers))
         return ParsedFile(
             path=self.path,
@@ -126,7 +131,7 @@ class _Parser:
             sections=sections,
             symbols=symbols,
             dynamic_symbols=dynamic_symbols,
-            relocations=self._relocations(headers, sections, linked),
+            relocations=relocations,
             debug=_debug_sections(headers, linked),
             binds_itself=is_program or self._binds_itself(headers),
             is_program=is_program,
@@ -252,6 +257,19 @@ class _Parser:
                 return self._symbols(self._bytes(header), names, extended, headers, sections)
         return ()
 
+    def _refuse_contradictions(self, symbols: Sequence[FileSymbol], dynamic: Sequence[FileSymbol]) -> None:
+        """A linker writes the same of a global symbol into both tables of a file. The loader reads one of them, and
+        what is compared here is named by the other. (Versions of one name have different names in one table.)"""
+        tables = [_places_by_name(table) for table in (symbols, dynamic)]
+        for name in tables[0].keys() & tables[1].keys():
+            if len(tables[0][name]) == 1 and len(tables[1][name]) == 1 and tables[0][name] != tables[1][name]:
+                raise unusable(self.path, f"its two symbol tables say different things of '{name}'")
+
+    def _refuse_unknown_symbols(self, relocations: Mapping[int, Sequence[Relocation]], count: int) -> None:
+        """Number 0 is no symbol."""
+        if any(one.symbol >= max(count, 1) for rows in relocations.values() for one in rows):
+            raise unusable(self.path, "a relocation refers to a symbol that does not exist")
+
     def _extended_indexes(self, headers: list[tuple[str, Any]]) -> tuple[int, ...]:
         for _, header in headers:
             if header["sh_type"] == "SHT_SYMTAB_SHNDX":
@@ -291,6 +309,8 @@ class _Parser:
         if section >= count and not 0xFF00 <= section <= 0xFFFF:
             raise unusable(self.path, f"symbol '{name}' is in a section that does not exist")
         home = sections.get(section)
+        if kind == SECTION_SYMBOL and home is not None and value != home.address:
+            raise unusable(self.path, f"the symbol of section {name} is not at its start")
         if home is None or home.thread_local or kind in (SECTION_SYMBOL, FILE_SYMBOL):
             return
         offset = value - home.address
@@ -370,3 +390,12 @@ def _packed(content: bytes) -> Iterator[Relocation]:
         else:
             yield Relocation(word, PACKED_RELATIVE, 0, 0)
             where = word + 8
+
+
+def _places_by_name(symbols: Sequence[FileSymbol]) -> dict[str, set[tuple[int, int, int]]]:
+    """Kind, address and size of the symbols that a file defines and other files can see."""
+    found: dict[str, set[tuple[int, int, int]]] = {}
+    for one in symbols:
+        if one.binding != LOCAL and one.section != UNDEFINED_SECTION and one.name:
+            found.setdefault(one.name, set()).add((one.kind, one.value, one.size))
+    return found
