@@ -81,6 +81,8 @@ class Companions:
         may have stored there. Nothing may be left out: what is not compared counts as the same."""
         pending = [reach(function) for function in self.functions]
         self.own = _union(pending)
+        if self.initial and SharedContents(*self.images).writable(self.own.data):
+            self._refuse_other_initialisers(self.own, ())  # before looking at the whole library of a static program
         followed: list[Reach] = []
         while pending:
             self._follow(pending)
@@ -274,10 +276,19 @@ class Companions:
 
     def _unseen_initialisers(self) -> list[str]:
         """Names of constructors that differ between the two sides and might write data that is compared."""
-        compared, names = self._compared, []
-        one, other = (function.machine for function in self.functions)
-        if one.name == other.name and are_alike(one, self.images, self._initialisers, self._functions_apart()):
+        compared = self._compared
+        if not self._refuse_other_initialisers(compared, self._functions_apart()):
             return []
+        every = (first for side in self._initialisers for first in side)
+        names = (f.name for f in every if not f.uses.complete or _overlap(f.uses.data, compared.data))
+        return list(dict.fromkeys(names))
+
+    def _refuse_other_initialisers(self, compared: Reach, apart: Sequence[Apart]) -> bool:
+        """Ends the question if constructors differ between the two sides and use data that is compared. Returns whether
+        they differ. The more is compared and the more is apart, the sooner."""
+        one, other = (function.machine for function in self.functions)
+        if one.name == other.name and are_alike(one, self.images, self._initialisers, apart):
+            return False
         for first in (first for side in self._initialisers for first in side):
             if first.is_piece:
                 raise Unsupported("code in section .init runs when the file is loaded, and is not followed")
@@ -285,9 +296,7 @@ class Companions:
                 raise Unsupported(
                     f"{first.name} runs when the file is loaded, uses the same data, and is not the same code"
                 )
-            if not first.uses.complete or _overlap(first.uses.data, compared.data):
-                names.append(first.name)
-        return list(dict.fromkeys(names))
+        return True
 
     def _met(self, companion: _Companion, apart: Sequence[Apart]) -> tuple[Apart, ...]:
         """What a companion can reach that is not the same."""
