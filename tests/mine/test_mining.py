@@ -140,6 +140,28 @@ def test_other_families_are_not_refuted_by_candidates(tmp_path: Path) -> None:
     assert Sieve((*FAMILIES, Family.ARITHMETIC)).judge(by_name["f"], by_name["g"]) is Likelihood.OPEN
 
 
+TABLES = """
+struct data { const unsigned *table; };
+__thread const struct data **current;
+__thread const unsigned short *classes;
+int narrow(int c) { return classes[c] & 4; }
+int wide(int c) { return (unsigned)c < 128 ? classes[c] & 4 : (int)((*current)->table[c & 15] & 4); }
+int masked(int c, int mask) { return (int)((*current)->table[c & 15]) & mask; }
+int indexed(int c) { return classes[c] & 0x404 & 6; }
+"""
+"""As in a library of C: a table for each thread, and behind three pointers one of its locale."""
+
+
+def test_tables_that_threads_lead_to(tmp_path: Path) -> None:
+    """The two look the same for small numbers: runs tell them apart only where all pointers lead somewhere."""
+    sieve, by_name = Sieve(FAMILIES), subjects(tmp_path / "tables.c", TABLES)
+    assert sieve.judge(by_name["narrow"], by_name["wide"]) is None
+    assert sieve.judge(by_name["wide"], by_name["narrow"]) is None
+    assert sieve.judge(by_name["masked"], by_name["narrow"]) is None  # two parameters are needed
+    assert sieve.judge(by_name["narrow"], by_name["indexed"]) is Likelihood.FITS
+    assert sieve.judge(by_name["narrow"], by_name["masked"]) is Likelihood.OPEN
+
+
 def test_same_code_is_grouped_and_not_asked(tmp_path: Path) -> None:
     path = tmp_path / "same.c"
     path.write_text(

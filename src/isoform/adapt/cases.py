@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import islice
 
@@ -30,6 +30,8 @@ FILLS = (0, 1)
 table shows."""
 MOST_VALUES = 3
 """Values of a parameter that are tried for this."""
+MOST_READ = 256
+"""Bytes that the rewrite reads in a case and that its formula knows."""
 UNCERTAIN = "some results rest on undefined values or outside functions, of which runs show one possibility only"
 """Why a family that is searched by runs has not excluded everything."""
 
@@ -52,6 +54,8 @@ class Cases:
     found: list[Case] = field(default_factory=list)
     needed: list[str] = field(default_factory=list)
     """Parameters of the target on which some argument of the rewrite must depend."""
+    _read: dict[int, dict[int, None]] = field(default_factory=dict)
+    """By the identity of a case: addresses that the rewrite read in runs of it."""
 
     def __post_init__(self) -> None:
         arguments = {argument.name: argument for argument in self.question.contract.arguments}
@@ -174,6 +178,27 @@ class Cases:
         options = replace(question.run_options(1), record_reads=True)
         inputs = self._passed(case, arguments)[1]
         return not _is_usable(run(question.programs[1], inputs, options, question.callees))
+
+    def also_read(self, case: Case) -> Collection[int]:
+        """Addresses that the rewrite read there, with any of the arguments that were noted. What is there refutes other
+        arguments, too: all numbers that are compared with it, say."""
+        return self._read.get(id(case), {})
+
+    def note_reads(self, case: Case, arguments: Sequence[Expression]) -> bool:
+        """Note what the rewrite, called with these arguments, reads there; whether that is new."""
+        question, known = self.question, self._read.setdefault(id(case), {})
+        options = replace(question.run_options(1), record_reads=True)
+        outcome = run(question.programs[1], self._passed(case, arguments)[1], options, question.callees)
+        new = [at for at in sorted(outcome.reads) if at not in known and self._is_input(at)][: MOST_READ - len(known)]
+        known.update(dict.fromkeys(new))
+        return bool(new)
+
+    def _is_input(self, address: int) -> bool:
+        """Whether the contents there come from the input: not from a constant of a file, nor from a frame."""
+        images = self.question.target.image, self.question.rewrite.image
+        sections = (image.section_at(image.own_address(address)) for image in images)
+        constant = any(section is not None and not section.writable for section in sections)
+        return not constant and not in_own_frame(self.question, address)
 
     def are_certain(self, case: Case, arguments: Sequence[Expression], readings: Sequence[Reading]) -> bool:
         """Whether what the two return there rests on nothing that is undefined or made up."""

@@ -3,9 +3,11 @@ arguments. It is made once; candidates and cases are put into it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from bitwuzla import Kind
 
 from isoform.adapt import float_terms
 from isoform.adapt.cases import Case, entry_values
@@ -77,6 +79,7 @@ class OpenFormula:
         self._same = self._nothing_differs()
         self._not_covered = self.terms.any_of([gap.condition for gap in self.encoding.gaps])
         self._same_variables = _variables(self.terms.disj(self._same, self._not_covered))
+        self._shown = _shown_variables(self.terms.disj(self._same, self._not_covered))
 
     @property
     def is_whole(self) -> bool:
@@ -173,16 +176,17 @@ class OpenFormula:
         ]
         return terms.all_of([terms.eq(a, b) for a, b in pairs])
 
-    def fits(self, case: Case, arguments: Sequence[Term]) -> Term:
+    def fits(self, case: Case, arguments: Sequence[Term], also_read: Collection[int] = ()) -> Term:
         """That the rewrite, called with these arguments, may do what the target does in this case: true of at least
-        the arguments with which it does. Where the formula does not cover the input, they all may fit."""
+        the arguments with which it does. Where the formula does not cover the input, they all may fit. `also_read`:
+        addresses of which the contents in this case count as well."""
         terms = self.terms
         same, written = self._same, self._writes_the_same(case)
         variables = self._same_variables
         if written != terms.true:
             same = terms.conj(same, written)
             variables = list(dict.fromkeys([*variables, *_variables(written)]))
-        given = self._at_entry(case, frozenset(variables))
+        given = self._at_entry(case, frozenset(variables), also_read)
         for name, value in zip(self._open_names, arguments, strict=True):
             given |= self._passed(name, value)
         for variable in variables:
@@ -191,8 +195,9 @@ class OpenFormula:
                 given[variable] = terms.manager.mk_const(variable.sort(), name)
         return terms.manager.substitute_term(terms.disj(same, self._not_covered), given)
 
-    def _at_entry(self, case: Case, used: frozenset[Term]) -> dict[Term, Term]:
-        """What these variables are there; others may be in it too."""
+    def _at_entry(self, case: Case, used: frozenset[Term], also_read: Collection[int]) -> dict[Term, Term]:
+        """What these variables are there; others may be in it too. Objects that only contents are read and written of
+        are where they were in the run: an adaptor has to fit wherever they are, so there, too."""
         terms, machine, inputs = self.terms, self._question.contract.machine, case.inputs[0]
         found = {}
         for name, value in entry_values(self._question, inputs).items():
@@ -206,15 +211,20 @@ class OpenFormula:
                     start = place.offset - place.offset % SLOT_BYTES
                     word = sum(inputs.byte(STACK_POINTER + start + i) << (8 * i) for i in range(SLOT_BYTES))
                     found[terms.variable(f"stack_{start}", 64)] = terms.bv(word, 64)
-        return {**found, **self._memory(case)}
+        for address, number in terms.layout.placement().items():
+            if address in used and address not in self._shown:
+                found[address] = terms.bv(number, terms.width(address))
+        return {**found, **self._memory(case, also_read)}
 
-    def _memory(self, case: Case) -> dict[Term, Term]:
-        """The bytes that the target reads and writes there. The others are 0 if the input has no fill, or arbitrary."""
+    def _memory(self, case: Case, also_read: Collection[int]) -> dict[Term, Term]:
+        """The bytes that the target reads and writes there, and those of `also_read`. The others are 0 if the input has
+        no fill, or arbitrary."""
         terms, width, inputs = self.terms, self.encoding.target.side.width, case.inputs[0]
         if self._question.contract.machine.memory is None:
             return {}
         memory = terms.array_variable("memory", width)
         cells = {**dict.fromkeys((*case.outcome.reads, *case.outcome.writes)), **dict.fromkeys(inputs.memory)}
+        cells |= dict.fromkeys(also_read)
         if inputs.fill_seed or len(cells) > MOST_CELLS:
             array = terms.array_variable(f"memory of case {id(case)}", width)
         else:
@@ -294,6 +304,19 @@ class OpenFormula:
 def _variables(term: Term) -> list[Term]:
     """All that is in a term and not determined by it; of outside functions, what they do is the same in every case."""
     return [part for part in topological([term]) if part.is_const() and not part.sort().is_fun()]
+
+
+def _shown_variables(term: Term) -> frozenset[Term]:
+    """Variables of a term that are in it not only as part of an address that something is read from or written to."""
+    seen: set[Term] = set()
+    pending = [term]
+    while pending:
+        top = pending.pop()
+        if top not in seen:
+            seen.add(top)
+            is_access = top.kind() in (Kind.ARRAY_SELECT, Kind.ARRAY_STORE)
+            pending += [child for n, child in enumerate(top.children()) if not (is_access and n == 1)]
+    return frozenset(part for part in seen if part.is_const())
 
 
 def expression_term(terms: Terms, expression: Expression, values: Mapping[str, Term]) -> Term:

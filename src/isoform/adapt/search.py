@@ -320,7 +320,8 @@ class _Attempt:
         formula, terms = self._search.formula, self._terms
         widths = {name: terms.width(term) for name, term in formula.parameters.items()}
         values = {name: terms.bv(value, widths[name]) for name, value in case.values.items()}
-        self._path.append(formula.fits(case, [tree.value(values) for tree in self._trees]))
+        also_read = self._search.cases.also_read(case)
+        self._path.append(formula.fits(case, [tree.value(values) for tree in self._trees], also_read))
         self._known.append(case)
         if not any(case is one for one in self._search.used):
             self._search.used.append(case)
@@ -339,7 +340,8 @@ class _Attempt:
         if case is None:
             search.excluded.append(arguments)
             return True
-        if any(case is one for one in self._known):  # the formula admits more than runs do
+        has_read = search.cases.note_reads(case, arguments)
+        if any(case is one for one in self._known) and not has_read:  # the formula admits more than runs do
             search.excluded.append(arguments)
         else:
             self._add(case)

@@ -7,6 +7,8 @@ Everything else decides nothing, and refutes nothing."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from random import Random
 
 from isoform.engines.inputs import BUFFERS
 from isoform.engines.separate import in_own_frame, is_stack_argument
@@ -28,6 +30,12 @@ HIGHEST_PLACED = 1 << 40
 """Only thread-local data of a file is placed above."""
 MOST_WORDS = 64
 _TABLES, _TABLE_SPACING = 0x4000_0000, 0x10_0000
+_POINTERS = 0x100
+"""Bytes at the beginning of such a table that hold pointers."""
+_STRUCTURES, _CONTENTS = range(1 << 45, 1 << 46), range(1 << 44, 1 << 45)
+"""Where these pointers lead: to structures of pointers, and those to plain contents."""
+MOST_LEVELS = 6
+"""How often a run is repeated because it read more pointers."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +139,34 @@ class Observed:
         first, second = (self._seen(Inputs(registers, memory, fill, seed, call_seed=fill)) for seed in _SEEDS)
         return first if first == second else None
 
+    def _outcome(self, inputs: Inputs) -> tuple[Inputs, Outcome] | None:
+        """The run, with all pointers of tables that it reads in place. Their places and values depend on the address
+        and the contents of memory alone, so that all functions find the same; None if it reads ever more of them."""
+        question = self.mined.question
+        for _ in range(MOST_LEVELS):
+            outcome = run(question.programs[0], inputs, question.run_options(0, record=True), question.callees)
+            more = self._pointers(inputs, outcome) if self._background else {}
+            if not more:
+                return inputs, outcome
+            inputs = replace(inputs, memory={**inputs.memory, **more})
+        return None
+
+    def _pointers(self, inputs: Inputs, outcome: Outcome) -> dict[int, int]:
+        """The words of tables that a run read and that were not in place."""
+        found: dict[int, int] = {}
+        order = self.mined.question.contract.machine.byte_order
+        for word in dict.fromkeys(address - address % 8 for address in outcome.reads if address not in inputs.memory):
+            to = _pointer_at(word, inputs.fill_seed)
+            if to is not None:
+                found |= {word + i: byte for i, byte in enumerate(to.to_bytes(8, order))}
+        return found
+
     def _seen(self, inputs: Inputs) -> Seen | None:
         question = self.mined.question
-        outcome = run(question.programs[0], inputs, question.run_options(0, record=True), question.callees)
-        if not self._is_certain(inputs, outcome):
+        done = self._outcome(inputs)
+        if done is None or not self._is_certain(*done):
             return None
+        outcome = done[1]
         calls = tuple((call.callee, call.arguments) for call in outcome.calls)
         writes = tuple(sorted(outcome.writes.items()))
         ending = (outcome.status, outcome.reason if outcome.status is Status.EXITED else "")
@@ -200,14 +231,26 @@ class Observed:
         )
 
 
+def _pointer_at(word: int, fill: int) -> int | None:
+    """The pointer in a word of a table, or of a structure that a table leads to; None where other words are."""
+    in_table = 0 <= word - _TABLES < MOST_WORDS * _TABLE_SPACING and (word - _TABLES) % _TABLE_SPACING < _POINTERS
+    if not in_table and word not in _STRUCTURES:
+        return None
+    region = _STRUCTURES if in_table else _CONTENTS
+    place = Random(word << 8 ^ fill).randrange(len(region) >> 1)
+    return region.start + place - place % 16
+
+
 def _thread_contents(image: Image) -> dict[int, int]:
     """Thread-local words of a library are mostly pointers to tables, as for `isalpha`, which are set when a thread
-    starts: in all worlds each leads to memory of its own."""
+    starts: in all worlds each leads to memory of its own. Tables begin with pointers, as the locale of `iswalpha`."""
     found: dict[int, int] = {}
     own = [section for section in image.sections if section.address > HIGHEST_PLACED]
-    first, last = min((s.address for s in own), default=0), max((s.end for s in own), default=0)
-    words = range(first - first % 8, last, 8)
-    for number, at in enumerate(words[:MOST_WORDS]):
+    if not own:
+        return found
+    # Not all thread-local words have a symbol: those before the first one count as well.
+    last = -(-max(section.end for section in own) // 8) * 8
+    for number, at in enumerate(range(last - 8 * MOST_WORDS, last, 8)):
         address = _TABLES + number * _TABLE_SPACING
         found |= {at + i: address >> (8 * i) & 0xFF for i in range(8)}
     return found

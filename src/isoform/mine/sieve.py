@@ -114,6 +114,8 @@ class Sieve:
         results = self._result_choices(target.mined.signature, rewrite.mined.signature)
         if not results:
             return None if self._is_whole else Likelihood.OPEN
+        if self._is_whole and len(target.needed) > len(rewrite.kinds):
+            return None  # an argument is made of one parameter at most, so that one that matters is left out
         if not target.decided or not rewrite.decided:
             return Likelihood.OPEN
         plain = _Box(tuple(self._leaves_of(target, kind) for kind in rewrite.kinds), results)

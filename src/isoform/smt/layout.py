@@ -172,6 +172,10 @@ class AddressLayout:
         terms = self._terms
         return [terms.eq(start, terms.bv(item.start, _WIDTH)) for start, item in self._objects.items()]
 
+    def placement(self) -> dict[Term, int]:
+        """The start of every object, with the number at which isoform placed it."""
+        return {start: item.start for start, item in self._objects.items()}
+
     def conditions_of(self, roots: Iterable[Term]) -> list[tuple[str, Term]]:
         """The conditions on the addresses that occur in some terms."""
         return self.conditions(self.used(roots))
