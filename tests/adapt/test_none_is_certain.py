@@ -94,3 +94,12 @@ def test_what_the_rewrite_reads_refutes_all_constants(tmp_path: Path) -> None:
     found = asked(tmp_path, Family.SUBSTITUTION, target, same)
     assert isinstance(found, AdaptorFound), found
     assert str(found.adaptor) == "x = x, mask = 4"
+
+
+def test_where_an_object_is_refutes_nothing(tmp_path: Path) -> None:
+    """Where isoform places it, a bit of its address is 0 or 1."""
+    target = "int object; int f(int x) { return x + (int)((long)&object & 16); }"
+    answer = asked(tmp_path, Family.SUBSTITUTION, target, "int g(int x) { return x; }", budget=5)
+    assert isinstance(answer, AdaptorUnknown), answer
+    read = target.replace("((long)&object & 16)", "object")
+    assert isinstance(asked(tmp_path, Family.SUBSTITUTION, read, "int g(int x) { return x; }"), NoAdaptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -77,6 +78,17 @@ def root_cause(
     return _Search(question, witness, how, most, budget, pruning).root_cause()
 
 
+def _turns(ranked: Sequence[Candidate]) -> Iterator[int]:
+    """For each candidate, how many before it change the same site: the best of every site is tried before the second
+    best of any, so that the time suffices for late instructions, too."""
+    before: Counter[tuple[int, int]] = Counter()
+    for candidate in ranked:
+        site = candidate.rewrite or candidate.target
+        key = (candidate.rewrite is None, site.number if site is not None else -1)
+        yield before[key]
+        before[key] += 1
+
+
 class _Search:
     def __init__(
         self, question: Question, witness: Witness, how: Explain, most: int, budget: Budget, pruning: Pruning
@@ -118,7 +130,10 @@ class _Search:
         if not self._pruning.by_witness:
             return list(ranked)
         part = self._budget.part(self._budget.left * SHARE_OF_WITNESS)
-        return list(that_fix(self._runs, self._case, ranked, part))
+        order = sorted(zip(_turns(ranked), range(len(ranked)), strict=True))
+        numbers = {id(ranked[number]): number for _, number in order}
+        found = that_fix(self._runs, self._case, (ranked[number] for _, number in order), part)
+        return sorted(found, key=lambda candidate: numbers[id(candidate)])
 
     def _counted(self, name: str) -> Iterator[Candidate]:
         for candidate in filter(self._keeps, single_changes(self._runs, self._case)):
