@@ -281,6 +281,8 @@ class Identical:
         pair = left.entry, right.entry
         if not is_call and not left.names & right.names:
             raise Differs("it takes the address of functions with different names")
+        if not is_call:
+            found.standing.add(pair)  # two names of one function have one address
         found.functions.add(pair)
         found.called.add(pair)
         found.rests_on(RETURN_ADDRESSES)
