@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from isoform.borders.initialisers import initialiser_entries
 from isoform.engines.same_code.bases import counts_from_unnamed
+from isoform.engines.same_code.code_addresses import counts_from_code
 from isoform.engines.same_code.meaning import (
     LEAST_SAME,
     SLOT_SIZE,
@@ -106,7 +107,8 @@ class _Closure:
                 if kind == "code":
                     walk = self._walker.walk(place)
                     said.append(self._code(walk))
-                    if counts_from_unnamed(self._meanings, self._walker, place):
+                    where = self._meanings, self._walker, place
+                    if counts_from_unnamed(*where) or counts_from_code(*where):
                         raise _Unclear
                     forms |= any(one.role is Role.FORM for one in walk.references)
                 else:
@@ -135,7 +137,7 @@ class _Closure:
         if walk.refused or walk.jumps_anywhere or continues:
             raise _Unclear
         said = [repr(walk.steps), repr(sorted(walk.ended))]
-        for role, number, size, _ in walk.references:
+        for role, number, size, *_ in walk.references:
             meaning = self._meanings.of(number)
             if isinstance(meaning, Object) and meaning.offset + size > meaning.size:
                 raise _Unclear

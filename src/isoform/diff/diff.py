@@ -17,7 +17,8 @@ from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
 from isoform.diff.unit import Unit, functions_alone, opened
 from isoform.diff.whole import Whole
-from isoform.engines.same_code.identical import SAME_UNDEFINED, Differs
+from isoform.engines.same_code.assumed import SAME_UNDEFINED
+from isoform.engines.same_code.identical import Differs
 from isoform.engines.same_code.listing import ListedFile, Listing, Named, named
 from isoform.load.image import Image
 from isoform.model.errors import UserError

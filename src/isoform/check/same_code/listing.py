@@ -285,7 +285,7 @@ class SameCode:
             if not is_call and not left.names & right.names:
                 raise NotTheSame("it takes the addresses of functions with different names")
             found.functions.add((left.entry, right.entry))
-            found.rests_on.add("return-addresses-unread")
+            found.rests_on |= {"return-addresses-unread"} | (set() if is_call else {"function-addresses"})
         elif isinstance(left, ObjectAt) and isinstance(right, ObjectAt):
             self._same_object(left, right, found, is_read)
         else:

@@ -22,7 +22,8 @@ from isoform.borders.reach import reach
 from isoform.borders.same_code import is_same_code, is_same_kind
 from isoform.engines.finding import Proved
 from isoform.engines.grounds import Grounds
-from isoform.engines.same_code.identical import SAME_UNDEFINED, Differs, Identical
+from isoform.engines.same_code.assumed import SAME_UNDEFINED
+from isoform.engines.same_code.identical import Differs, Identical
 from isoform.engines.same_code.listing import ListedFile, Listing, named
 from isoform.engines.same_code.walk import is_walked
 from isoform.isa.registry import machine

@@ -21,7 +21,16 @@ from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
 from isoform.borders.objects import is_thread_local
+from isoform.engines.same_code.assumed import (
+    FUNCTION_ADDRESSES,
+    JUMP_TABLES,
+    RETURN_ADDRESSES,
+    SAME_UNDEFINED,
+    SAME_UNSUPPORTED,
+    TEXTS,
+)
 from isoform.engines.same_code.bases import Bases
+from isoform.engines.same_code.code_addresses import counts_from_code
 from isoform.engines.same_code.meaning import (
     DISTANCE,
     SLOT_SIZE,
@@ -44,21 +53,6 @@ from isoform.model.values import dataclass
 from isoform.model.verdict import Assumption, merged_assumptions
 from isoform.sym.state import VALID_MEMORY
 
-RETURN_ADDRESSES = Assumption(
-    "return-addresses-unread", "no function reads the address that it, or another one, returns to"
-)
-JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries, and only jumps use the table")
-TEXTS = Assumption(
-    "texts-end-at-zero",
-    "a text or table without a name among the constants of a linked file ends where something else begins that the "
-    "file refers to, or at zeros before that",
-)
-SAME_UNDEFINED = Assumption(
-    "same-undefined", "where the manual leaves a value undefined, the same instruction on the same state gives the same"
-)
-SAME_UNSUPPORTED = Assumption(
-    "same-unsupported", "an instruction that isoform has no semantics for does the same on the same state"
-)
 TLS_ADDRESS = "__tls_get_addr"
 _LINE = 64
 """Bytes to which the operand of an instruction may have to be aligned."""
@@ -217,6 +211,8 @@ class Identical:
             if one.role is not other.role or one.size != other.size:
                 raise Differs("the instructions are not the same")
             self._refer(one, other, found)
+        if counts_from_code(self._meanings[0], self.walkers[0], entries[0]):
+            raise Differs("it computes with the address of a function, or reads there")
 
     def _note(self, walk: Walk, found: _Found) -> None:
         if walk.is_undefined:
@@ -285,7 +281,7 @@ class Identical:
             found.standing.add(pair)  # two names of one function have one address
         found.functions.add(pair)
         found.called.add(pair)
-        found.rests_on(RETURN_ADDRESSES)
+        found.rests_on(RETURN_ADDRESSES, *(() if is_call else (FUNCTION_ADDRESSES,)))
         self._interposed(left.names, right.names, found)
 
     def _interposed(self, left: frozenset[str], right: frozenset[str], found: _Found) -> None:

@@ -10,14 +10,14 @@ from typing import Any
 from isoform.check.same_code.certificate import EVERY, VERSION, digest_of
 from isoform.check.same_code.instructions import NotTheSame
 from isoform.check.same_code.listing import Extent, Pair, SameCode, name_of_both
-from isoform.engines.same_code.identical import (
+from isoform.engines.same_code.assumed import (
+    FUNCTION_ADDRESSES,
     JUMP_TABLES,
     RETURN_ADDRESSES,
     SAME_UNDEFINED,
     TEXTS,
-    Differs,
-    Identical,
 )
+from isoform.engines.same_code.identical import Differs, Identical
 from isoform.model.check_report import LISTING_FORMAT
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
@@ -26,7 +26,7 @@ from isoform.smt.certificate import put_in_place
 from isoform.sym.state import VALID_MEMORY
 
 IN_OBJECTS = Assumption("addresses-in-objects", "an address of data in the code is meant for the object that it is in")
-_KNOWN = (IN_OBJECTS, JUMP_TABLES, RETURN_ADDRESSES, SAME_UNDEFINED, TEXTS, VALID_MEMORY)
+_KNOWN = (IN_OBJECTS, FUNCTION_ADDRESSES, JUMP_TABLES, RETURN_ADDRESSES, SAME_UNDEFINED, TEXTS, VALID_MEMORY)
 Named = tuple[str, Pair, Sequence[Assumption]]
 """Functions that are the same code: their name, or both, their entries, and what that rests on."""
 

@@ -59,6 +59,8 @@ class Reference(NamedTuple):
     """Bytes of an access."""
     place: int
     """Of the instruction."""
+    operand: tuple[int, int] = (0, 0)
+    """The number of the micro-op in the instruction, and the position of the address among what it takes."""
 
 
 class Step(NamedTuple):
@@ -289,7 +291,7 @@ class _Walking:
         is_end = False
         calls = any(op.kind in _CALLS for op in plain.ops)
         is_reference = self._references_in(instruction, plain) if depends else lambda var, raw: False
-        for op, raw in zip(instruction.ops, plain.ops, strict=True):
+        for number, (op, raw) in enumerate(zip(instruction.ops, plain.ops, strict=True)):
             self._note(op, instruction)
             if op.kind is Kind.UNSUPPORTED:
                 shape.append(self._bytes(instruction, depends))
@@ -300,7 +302,7 @@ class _Walking:
                 elif depends and calls and number_of(raw.ins[position]) == plain.next_address:
                     ins.append("after")
                 elif is_reference(var, raw.ins[position]):
-                    ins.append(self._address(op, position, var, instruction, followers))
+                    ins.append(self._address(op, (number, position), var, instruction, followers))
                 else:
                     ins.append(var)
             shape.append((op.kind, op.out, tuple(ins)))
@@ -375,10 +377,12 @@ class _Walking:
             self._order.append(address)
         return self._index[address]
 
-    def _address(self, op: MicroOp, position: int, var: Var, instruction: Instruction, followers: list[int]) -> object:
+    def _address(
+        self, op: MicroOp, operand: tuple[int, int], var: Var, instruction: Instruction, followers: list[int]
+    ) -> object:
         number = number_of(var)
         assert number is not None
-        is_access = op.kind in (Kind.LOAD, Kind.STORE) and position == 0
+        is_access = op.kind in (Kind.LOAD, Kind.STORE) and operand[1] == 0
         accessed = (op.out if op.kind is Kind.LOAD else op.ins[1]) if is_access else None
         if not is_access:
             targets = self._targets(number, instruction.address)
@@ -389,7 +393,7 @@ class _Walking:
                 return ("table", len(targets))
         size = 0 if accessed is None else accessed.size
         role = Role.ACCESS if is_access else Role.FORM
-        self._references.append(Reference(role, number, size, instruction.address))
+        self._references.append(Reference(role, number, size, instruction.address, operand))
         return (role, op.kind, size)
 
     def _targets(self, number: int, place: int) -> tuple[int, ...]:
