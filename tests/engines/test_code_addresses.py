@@ -10,6 +10,9 @@ import pytest
 from isoform.api import compare
 from isoform.model.verdict import Equivalent
 
+pytestmark = pytest.mark.compiler("gcc-12")
+
+CC = "gcc-12"
 START = "\t.text\n\t.globl f\n\t.type f,@function\nf:"
 BEHIND = "behind:\tmov $%s, %eax\n\tret\n\t.size f, .-f\n"
 COUNTED = {
@@ -32,7 +35,7 @@ COUNTED = {
 def built(folder: Path, name: str, text: str, suffix: str = "s") -> str:
     source, made = folder / f"{name}.{suffix}", folder / f"{name}.o"
     source.write_text(text)
-    subprocess.run(["cc", "-O1", "-c", str(source), "-o", str(made)], check=True)
+    subprocess.run([CC, "-O1", "-fPIC", "-c", str(source), "-o", str(made)], check=True)
     return f"{made}:f"
 
 
@@ -59,3 +62,20 @@ def test_addresses_that_are_compared_kept_and_called(tmp_path: Path) -> None:
     assert isinstance(verdict, Equivalent)
     assert verdict.engine == "same-code"
     assert "function-addresses" in [one.name for one in verdict.assumptions]
+
+
+CALLED = """
+__attribute__((noipa)) int g(int x) { return x + 3; }
+extern int own(int) __attribute__((alias("g"), visibility("hidden")));
+__attribute__((noipa)) int h(int x) { return x + 3; }
+"""
+
+
+@pytest.mark.parametrize("other", ["own", "h"])
+def test_functions_of_other_names_may_be_replaced(tmp_path: Path, other: str) -> None:
+    """Another file may define `g` alone."""
+    text = CALLED + "int f(int x) { return %s(x) * 2; }\n"
+    left = built(tmp_path, "left", text % "g", "c")
+    verdict = compare(left, built(tmp_path, "right", text % other, "c"), budget=3)
+    assert isinstance(verdict, Equivalent)
+    assert "not-interposed" in [one.name for one in verdict.assumptions]

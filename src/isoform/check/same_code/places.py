@@ -14,6 +14,8 @@ from isoform.load.section_names import has_no_variables, is_offset_table
 SLOT_BYTES = 8
 _NUMBER = re.compile(r"\.\d+$")
 _MOST_TEXT = 1 << 16
+_LITERAL = ".rodata.str"
+"""The section of one literal of an object file."""
 
 
 class OutsideName(NamedTuple):
@@ -121,12 +123,19 @@ class WordsForAddresses:
         at = own - section.address
         return section.data[at : at + size].ljust(min(size, section.size - at), b"\0")
 
-    def text(self, own: int) -> bytes | None:
-        """The text at an address, with its zero."""
+    def text(self, own: int) -> tuple[bytes, bytes] | None:
+        """The text at an address, with its zero; of a literal of an object file, all of it. Before it, what lies
+        between it and the last zero: an address may be in the middle of a text."""
         content = self.content(own, _MOST_TEXT)
-        end = content.find(b"\0")
+        end, section = content.find(b"\0"), self.image.section_at(own)
         is_text = end > 0 and all(32 <= byte < 127 or byte in b"\t\n\r\x1b" for byte in content[:end])
-        return content[: end + 1] if is_text else None
+        if not is_text or section is None:
+            return None
+        if section.name.startswith(_LITERAL):
+            return section.data[: own - section.address], section.data[own - section.address :]
+        start = max(section.address, own - _MOST_TEXT, *(s.address + s.size for s in self._objects if s.address < own))
+        before = self.content(start, own - start)
+        return before[before.rfind(b"\0") + 1 :], content[: end + 1]
 
     def begun_at(self, own: int) -> Thing | None:
         """What begins at an address, as the entry of a table of distances may lead to."""

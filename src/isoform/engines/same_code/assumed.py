@@ -13,8 +13,8 @@ FUNCTION_ADDRESSES = Assumption(
 JUMP_TABLES = Assumption("jump-tables", "a jump through a table uses one of its entries, and only jumps use the table")
 TEXTS = Assumption(
     "texts-end-at-zero",
-    "a text or table without a name among the constants of a linked file ends where something else begins that the "
-    "file refers to, or at zeros before that",
+    "a text or table without a name among the constants begins after a zero or something with a name, and ends where "
+    "something else begins that the file refers to, or at zeros before that",
 )
 SAME_UNDEFINED = Assumption(
     "same-undefined", "where the manual leaves a value undefined, the same instruction on the same state gives the same"

@@ -286,7 +286,7 @@ class Identical:
 
     def _interposed(self, left: frozenset[str], right: frozenset[str], found: _Found) -> None:
         replaced = [m.is_replaceable(names) for m, names in zip(self._meanings, (left, right), strict=True)]
-        if replaced[0] != replaced[1]:
+        if any(replaced) and (not all(replaced) or len(left | right) > 1):  # of several names each may be replaced
             names = ", ".join(sorted(left | right))
             why = f"other files could replace the definitions of {names} when they are linked, and do not"
             found.rests_on(Assumption("not-interposed", why))

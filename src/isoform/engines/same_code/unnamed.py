@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
-from isoform.engines.same_code.meaning import Meanings
+from isoform.engines.same_code.meaning import MOST_TEXT, Meanings
 from isoform.engines.same_code.walk import Role, Walker
+from isoform.load.image import Section
 
 _WORD = 8
-_TEXTS = ".rodata.str"
-"""Sections of object files where nothing but texts is."""
+_LITERAL = ".rodata.str"
+"""How the name of a section begins that is one literal of an object file (`load/relocatable/literals.py`)."""
 
 
 class Unnameds:
@@ -24,17 +25,31 @@ class Unnameds:
     def __init__(self, meanings: Meanings, walker: Walker) -> None:
         self._meanings, self._walker = meanings, walker
 
-    def text(self, own: int) -> bytes | None:
-        """What is at an address, if it begins as a text: all of it that may belong together, without zeros at its
-        end."""
+    def text(self, own: int) -> tuple[bytes, bytes] | None:
+        """What is at an address, if it begins as a text: all of it that may belong together, without zeros at its end.
+        Before it, what lies there if the address is in the middle of a text (`"abc" + 1`)."""
         text = self._meanings.text(own)
         section = self._meanings.image.section_at(own)
-        if text is None or section is None or section.name.startswith(_TEXTS):
-            return text
+        if text is None or section is None:
+            return None
+        if section.name.startswith(_LITERAL):
+            at = own - section.address
+            return section.data[:at], section.data[at:]
         index = bisect_right(self._starts, own)
         end = self._starts[index] if index < len(self._starts) else section.end
         size = max(min(end, section.end) - own, len(text) + 1)
-        return self._meanings.content(own, size).rstrip(b"\0")
+        return self._before(own, section), self._meanings.content(own, size).rstrip(b"\0")
+
+    def _before(self, own: int, section: Section) -> bytes:
+        """What lies between the last zero, or the last object with a name, and an address."""
+        index = bisect_right(self._ends, own) - 1
+        first = max(section.address, own - MOST_TEXT, self._ends[index] if index >= 0 else 0)
+        return self._meanings.content(first, own - first).rpartition(b"\0")[2]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Of the objects with a name."""
+        return sorted(symbol.address + symbol.size for symbol in self._meanings.image.data_symbols[1])
 
     @cached_property
     def _starts(self) -> list[int]:
