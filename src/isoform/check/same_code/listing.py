@@ -347,6 +347,8 @@ class SameCode:
                 self._same_constant(left.own, right.own, None, found)
             else:
                 self._same_thing(left, right, found, is_read=False, is_call=False)
+            if not isinstance(left, OutsideName | FunctionAt):
+                self._same_end((number, pointers[1][at]), found)
             for content in held:
                 content[at : at + SLOT_BYTES] = bytes(len(content[at : at + SLOT_BYTES]))
         if held[0] != held[1]:
@@ -354,6 +356,14 @@ class SameCode:
         if not self._is_writable(extent) and all(image.is_linked for image in self._images):
             self._same_distances(extent, bytes(held[0]), found)
         return found
+
+    def _same_end(self, numbers: Pair, found: LeadsTo) -> None:
+        """An address that is the end of an object may be meant as that, or as what begins there: both are compared."""
+        left, right = (places.ended_at(number) for places, number in zip(self._places, numbers, strict=True))
+        if left is not None and right is not None:
+            self._same_object(left, right, found, is_read=False)
+        elif left is not None or right is not None:
+            raise NotTheSame("an address in data is the end of an object on one side only")
 
     def _pointers(self, side: int, start: int, size: int) -> dict[int, int]:
         """The addresses that relocations put into data, by their offset."""

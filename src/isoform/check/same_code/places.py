@@ -116,6 +116,13 @@ class WordsForAddresses:
         names = frozenset(s.name for s in around if s.address == start and s.size == size)
         return ObjectAt(start, size, own - start, names, is_writable, all(self._names[name] == 1 for name in names))
 
+    def ended_at(self, number: int) -> ObjectAt | None:
+        """The object that ends at an address."""
+        last = self.image.own_address(number) - 1
+        section = self.image.section_at(last)
+        item = self._object(last, section.writable) if section is not None else None
+        return item if item is not None and item.offset + 1 == item.size else None
+
     def content(self, own: int, size: int) -> bytes:
         section = self.image.section_at(own)
         if section is None:

@@ -377,12 +377,22 @@ class Identical:
                 self._unnamed(left, right, 0, found)
             else:
                 self._alike(left, right, found)
+            if not isinstance(left, Outside | Code):
+                self._same_end((number, fields[1][at]), found)
             for content in held:
                 content[at : at + 8] = bytes(len(content[at : at + 8]))
         if held[0] != held[1]:
             raise Differs("data that it uses holds something else")
         if not kinds[0][0]:
             self._distances(pair, held, found)
+
+    def _same_end(self, numbers: Entries, found: _Found) -> None:
+        """Where an address in data is the end of an object, it may be meant as that."""
+        left, right = (m.ended_at(n) for m, n in zip(self._meanings, numbers, strict=True))
+        if left is not None and right is not None:
+            self._objects(left, right, found, is_read=False)
+        elif left is not None or right is not None:
+            raise Differs("an address in data is the end of an object on one side only")
 
     def _kind(self, side: int, start: int) -> tuple[bool, bool]:
         section = self.images[side].section_at(start)

@@ -121,6 +121,14 @@ class Meanings:
             index -= 1
         return None
 
+    def ended_at(self, number: int) -> Object | None:
+        """The object that ends at an address: in a linked file an address there may belong to it, or to what begins
+        there."""
+        last = self.image.own_address(number) - 1
+        section = self.image.section_at(last)
+        item = self._object(last, section) if section is not None else None
+        return item if item is not None and item.offset + 1 == item.size else None
+
     @cached_property
     def _longest(self) -> int:
         return max((s.size for symbols in self._objects.values() for s in symbols), default=0)
