@@ -13,7 +13,6 @@ nothing reads them is assumed (`return-addresses-unread`), and refused where it 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -56,7 +55,6 @@ from isoform.sym.state import VALID_MEMORY
 TLS_ADDRESS = "__tls_get_addr"
 _LINE = 64
 """Bytes to which the operand of an instruction may have to be aligned."""
-_NUMBER = re.compile(r"\.\d+$")
 MOST_OBJECT = 1 << 22
 """Bytes of an object that is compared."""
 
@@ -298,7 +296,7 @@ class Identical:
             raise Differs(f"{shown} is not the same on both sides")
         if left.is_writable and not (left.names & right.names and left.is_unique and right.is_unique):
             raise Differs(f"{shown} and {min(right.names)} need not be the same variable")
-        if not is_read and not _plain_names(left) & _plain_names(right):
+        if not is_read and not left.plain_names & right.plain_names:
             raise Differs(f"it has the address of {shown} on one side and of {min(right.names)} on the other")
         if left.size > MOST_OBJECT:
             raise Differs(f"{shown} is too large to be compared")
@@ -491,11 +489,6 @@ class _Places:
     def __call__(self, start: int, size: int) -> Iterator[int]:
         """Of relocated fields that begin in an object."""
         yield from self._ordered[bisect_left(self._ordered, start) : bisect_left(self._ordered, start + size)]
-
-
-def _plain_names(item: Object) -> frozenset[str]:
-    """Without the numbers that a compiler adds to the names of constants (`t.0`, `CSWTCH.12`)."""
-    return frozenset(_NUMBER.sub("", name) for name in item.names)
 
 
 def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Entries) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ DISTANCE = 4
 LEAST_SAME = 64
 """Bytes that are compared at an address where there is neither a text nor a named object."""
 MOST_TEXT = 1 << 12
+_NUMBER = re.compile(r"\.\d+$")
 
 
 class Outside(NamedTuple):
@@ -45,6 +47,11 @@ class Object(NamedTuple):
     is_writable: bool
     is_unique: bool
     """Whether nothing else in the file has its name."""
+
+    @property
+    def plain_names(self) -> frozenset[str]:
+        """Without the numbers that a compiler adds to the names of constants (`t.0`, `CSWTCH.12`)."""
+        return frozenset(_NUMBER.sub("", name) for name in self.names)
 
 
 class Slot(NamedTuple):
