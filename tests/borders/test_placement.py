@@ -90,3 +90,28 @@ def test_no_address_is_a_number(folder: Path, function: str) -> None:
     ]
     assert all(isinstance(verdict, Unknown | Different) for verdict in verdicts), verdicts
     assert any(isinstance(verdict, Unknown) for verdict in verdicts), verdicts
+
+
+BEHIND = """
+        .text
+        .globl f
+        .type f, @function
+f:      lea f(%rip), %rax
+        mov (1f - f)(%rax,%rdi,4), %eax
+        ret
+        .size f, . - f
+1:      .long KEPT
+        .section .note.GNU-stack, "", @progbits
+"""
+
+
+def test_what_lies_behind_a_function_is_no_memory_of_both(tmp_path: Path) -> None:
+    paths = []
+    for kept in ("1", "2"):
+        source = tmp_path / f"{kept}.s"
+        source.write_text(BEHIND.replace("KEPT", kept))
+        paths.append(source.with_suffix(".o"))
+        subprocess.run(["cc", "-c", str(source), "-o", str(paths[-1])], check=True)
+    verdict = compare(f"{paths[0]}:f", f"{paths[1]}:f", signature="int f(long i)")
+    assert isinstance(verdict, Unknown)
+    assert "by a distance from the code of f" in verdict.why

@@ -9,6 +9,7 @@ from isoform.load.constants import constants_near
 from isoform.load.image import POINTER_BYTES
 from isoform.load.objects import PlacedObject
 from isoform.model.contract import BoundsRule
+from isoform.model.errors import Unsupported
 from isoform.model.microop import linked_address
 from isoform.model.outcome import THREAD_POINTER
 from isoform.smt.terms import Term, Terms
@@ -53,6 +54,13 @@ def _is_kept_out(side: Side, condition: Term, address: Term, extent: tuple[int, 
     outside = terms.ule(terms.bv(extent[1] - extent[0] + size - 1, side.width), index)
     side.assume_bound(condition, outside, found[0].name)
     return True
+
+
+def refuse_code(side: Side, address: Term) -> None:
+    """What is read by a distance from a function's address need not be the same on both sides, as memory is."""
+    found = side.terms.layout.origin(address)
+    if found is not None and side.image.code_at(side.image.aliases.get(found[0].start, found[0].start)):
+        raise Unsupported(f"memory is read by a distance from the code of {found[0].name}")
 
 
 def note_reading(side: Side, condition: Term, heap: Node, address: Term, size: int) -> None:

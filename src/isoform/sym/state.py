@@ -16,7 +16,7 @@ from isoform.sym.differing import reads_array
 from isoform.sym.frame import Frame
 from isoform.sym.given import GivenLocal, NotALocalError, given_parts
 from isoform.sym.giving import given_away, in_memory, indexed_local, without_summand
-from isoform.sym.objects import load_constant, note_reading, note_reading_constants, with_constants
+from isoform.sym.objects import load_constant, note_reading, note_reading_constants, refuse_code, with_constants
 from isoform.sym.side import Side
 
 VALID_MEMORY = Assumption(
@@ -262,6 +262,7 @@ class State:
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
         side = self.side
         self._refuse_hidden_addresses(base)
+        refuse_code(side, address)
         side.world.assume(VALID_MEMORY)
         side.world.assume(PRIVATE_FRAME)
         side.heap_accesses.append((self.condition, address, size))
