@@ -93,7 +93,7 @@ def test_lines_are_those_of_the_function(tmp_path: Path, flags: tuple[str, ...])
 @pytest.mark.parametrize("driver", [GCC, ZIG])
 def test_a_function_with_two_names(tmp_path: Path, driver: list[str]) -> None:
     """Debug information has one of them. A linker may put other functions in the same place: there only that counts."""
-    text = 'short own(char c) { return c; }\nextern __typeof(own) other __attribute__((weak, alias("own")));\n'
+    text = 'short own(int c) { return c; }\nextern __typeof(own) other __attribute__((weak, alias("own")));\n'
     path = build(tmp_path, text, "-g", "-O1", driver=driver)
     own, other = (open_one(f"{path}:{name}") for name in ("own", "other"))
     signature = own.image.signatures["own"]
@@ -101,6 +101,15 @@ def test_a_function_with_two_names(tmp_path: Path, driver: list[str]) -> None:
     assert "other" not in own.image.signatures
     linked = build(tmp_path, text, "-g", "-O1", "-shared", "-fPIC", "-nostdlib", driver=driver)
     assert "other" not in open_one(f"{linked}:other").image.signatures
+
+
+@pytest.mark.parametrize("driver", [GCC, ZIG])
+def test_another_name_may_be_declared_with_wider_parameters(tmp_path: Path, driver: list[str]) -> None:
+    """Callers by that name do not extend what the function takes for a byte."""
+    text = 'int own(unsigned char c) { return c; }\nextern int other(int) __attribute__((alias("own")));\n'
+    path = build(tmp_path, text, "-g", "-O1", "-w", driver=driver)
+    assert "own" in open_one(f"{path}:own").image.signatures
+    assert "other" not in open_one(f"{path}:other").image.signatures
 
 
 def test_a_file_without_debug_information(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from isoform.load.parsed import ParsedFile
 from isoform.load.place import PlacedImage, place_files
 from isoform.load.resolve import choose, read_file, split_spec
 from isoform.model.errors import UserError
-from isoform.model.signature import Signature
+from isoform.model.signature import Signature, TypeKind
 from isoform.model.values import dataclass
 
 SOURCE_SUFFIXES = (".c", ".s", ".S")
+_UNEXTENDED_BITS = 32
+"""Arguments of fewer bits are extended by callers."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,8 @@ def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
     inlined: set[str] = set()
     others = _other_names(placement, symbol)
     found = signatures(debug, {symbol.name, *others}, symbol.address, pointers, inlined)
-    same = {replace(found[name], name=symbol.name) for name in others if name in found}
+    told = (found[name] for name in others if name in found)
+    same = {replace(one, name=symbol.name) for one in told if not _has_narrow_parameters(one)}
     if symbol.name not in found and len(same) == 1:
         found[symbol.name] = same.pop()
     where = lines(debug, symbol.address, symbol.address + symbol.size)
@@ -283,6 +286,13 @@ def _other_names(placement: PlacedImage, symbol: Symbol) -> set[str]:
         return set()
     at_address = (s for s in placement.image.symbols if s.is_function and s.address == symbol.address)
     return {s.name for s in at_address} - {symbol.name}
+
+
+def _has_narrow_parameters(signature: Signature) -> bool:
+    """Whether callers extend some arguments. The declaration of another name may have wider types, which no debug
+    information tells: callers by that name may pass more than the function's own type holds."""
+    kinds = (parameter.type for parameter in signature.parameters)
+    return any(kind.kind in (TypeKind.INTEGER, TypeKind.BOOL) and kind.bits < _UNEXTENDED_BITS for kind in kinds)
 
 
 @dataclass(frozen=True)
