@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from isoform.api import check
 from isoform.borders.question import Engine, Options, Question
 from isoform.borders.settle import settle
-from isoform.check.certificate import check_certificate
 from isoform.engines.answer import answer, lifted
 from isoform.lift.discovery import Discovery
 from isoform.load.open import Loaded
@@ -115,7 +115,7 @@ def _different_contradiction(pair: Pair, verdict: Different, question: Question)
 
 def second_opinion(folder: Path, rules: Rules) -> str:
     """The worst that the second solver said of any obligation of a certificate."""
-    report = check_certificate(folder, jobs=1, seconds=rules.certificate_seconds)
+    report = check(folder, jobs=1, seconds=rules.certificate_seconds)
     answers = {row.result for row in report.rows}
     worst = CheckResult.CONFIRMED if answers and not report.problems else CheckResult.REFUTED
     for result in (CheckResult.UNDECIDED, CheckResult.TAMPERED, CheckResult.REFUTED):
