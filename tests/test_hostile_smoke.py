@@ -44,7 +44,7 @@ def samples(tmp_path: Path) -> Any:
 def test_damaged_files_are_refused_or_answered() -> None:
     print(f"seed {SEED}")
     done = subprocess.run(
-        [str(ROOT / "scripts" / "hostile"), "--seconds", "10", "--seed", str(SEED), "--most", "200"],
+        [str(ROOT / "scripts" / "hostile"), "--seconds", "6", "--seed", str(SEED), "--most", "200"],
         env={**os.environ, "ISOFORM_PYTHON": sys.executable},
         capture_output=True,
         text=True,

@@ -30,7 +30,7 @@ from isoform.work.task import TaskEnd, TaskResult
 
 ASKING = str(Path(__file__).parent / "asking.py")
 COUNT = 150
-KILLS = 5
+KILLS = 3
 
 
 class Asking:
