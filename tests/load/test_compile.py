@@ -124,3 +124,25 @@ def test_a_compiler_has_limits(
     with pytest.raises(UserError, match=r"needs more than a compiler gets here \(40 s of processor time, 400 MB"):
         compile_source(path, "gcc")
     assert list(own_temporary_folder.iterdir()) == []
+
+
+def test_a_compiler_that_cannot_be_started(tmp_path: Path) -> None:
+    fake = tmp_path / "nocc"
+    fake.write_text("#!/no/such/interpreter\n")
+    fake.chmod(0o755)
+    source = tmp_path / "t.c"
+    source.write_text("int f;")
+    with pytest.raises(UserError, match=r"the compiler '.*nocc' cannot be started"):
+        compile_source(source, str(fake))
+
+
+def test_what_a_compiler_starts_has_the_limits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "limitcc"
+    fake.write_text(f"#!/bin/sh\n(ulimit -t; ulimit -v; ulimit -f; ulimit -c) > {tmp_path}/limits\nexit 1\n")
+    fake.chmod(0o755)
+    source = tmp_path / "t.c"
+    source.write_text("int f;")
+    monkeypatch.setattr(compiling, "MEMORY_LIMIT", 1 << 30)
+    with pytest.raises(UserError, match="could not compile"):
+        compile_source(source, str(fake))
+    assert (tmp_path / "limits").read_text().split() == ["40", str(1 << 20), str((256 << 20) // 512), "0"]

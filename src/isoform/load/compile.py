@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
 
@@ -32,6 +33,10 @@ _OVER_LIMITS = re.compile(
     re.IGNORECASE,
 )
 """How compilers and assemblers report that one of these limits stopped them."""
+POSIX_BLOCK = 512
+"""Bytes: the unit in which `ulimit` takes sizes of files."""
+NOT_STARTED = (126, 127)
+"""What a shell returns for a program that cannot be executed; compilers use small numbers."""
 OUTPUT_LIMIT = 1 << 20
 SHOWN_LINES = 12
 DEFAULT_FLAGS = ("-O2",)
@@ -79,12 +84,15 @@ def compiler(cc: str | None) -> list[str]:
 
 
 def _has_zig() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("ziglang") is not None
 
 
 def _zig() -> list[str]:
+    """The program of the package itself: starting Python to start it takes as long as compiling a small source."""
+    package = find_spec("ziglang")
+    program = Path(package.origin).with_name("zig") if package is not None and package.origin else None
+    if program is not None and os.access(program, os.X_OK):
+        return [str(program), "cc"]
     return [sys.executable, "-m", "ziglang", "cc"]
 
 
@@ -114,16 +122,15 @@ def _run(command: list[str], folder: Path, path: Path) -> str:
     with log.open("wb") as out:
         try:
             process = subprocess.Popen(
-                command,
+                [*_limited(), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=_limit,
             )
         except OSError as error:
-            raise UserError(f"the compiler '{command[0]}' cannot be started: {error.strerror}.") from error
+            raise UserError(f"the shell that limits compilers cannot be started: {error.strerror}.") from error
         try:
             code = process.wait(WALL_FACTOR * SECONDS_LIMIT)
         except subprocess.TimeoutExpired:
@@ -131,6 +138,8 @@ def _run(command: list[str], folder: Path, path: Path) -> str:
         finally:
             _end(process)
     messages = _first_errors(log)
+    if code in NOT_STARTED:
+        raise UserError(f"the compiler '{command[0]}' cannot be started{messages}")
     if code < 0 or (code != 0 and _OVER_LIMITS.search(messages)):
         limits = f"{SECONDS_LIMIT} s of processor time, {as_size(MEMORY_LIMIT)} of memory, {as_size(FILE_LIMIT)} a file"
         raise UserError(f"compiling {path} needs more than a compiler gets here ({limits}).")
@@ -139,17 +148,26 @@ def _run(command: list[str], folder: Path, path: Path) -> str:
     return messages
 
 
-def _limit() -> None:
-    """In the compiler's process, before it becomes the compiler. Sources are hostile: they include /dev/zero."""
-    for what, limit in (
-        (resource.RLIMIT_CPU, ceil(SECONDS_LIMIT)),
-        (resource.RLIMIT_AS, MEMORY_LIMIT),
-        (resource.RLIMIT_FSIZE, FILE_LIMIT),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(what)[1]
-        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        resource.setrlimit(what, (limit, limit))
+def _limited() -> list[str]:
+    """The words before a command that limit it and what it starts. Sources are hostile: they include /dev/zero.
+
+    A shell sets the limits and becomes the compiler. Code of ours between fork and exec would have Python copy the
+    tables of all its memory to the new process: several milliseconds where much is loaded, and a fault afterwards for
+    each page that is written. Without such code the memory is shared until the shell starts."""
+    limits = (
+        ("-t", resource.RLIMIT_CPU, ceil(SECONDS_LIMIT), 1),
+        ("-v", resource.RLIMIT_AS, MEMORY_LIMIT, 1 << 10),
+        ("-f", resource.RLIMIT_FSIZE, FILE_LIMIT, POSIX_BLOCK),
+        ("-c", resource.RLIMIT_CORE, 0, POSIX_BLOCK),
+    )
+    settings = [f"ulimit {option} {_at_most(what, limit) // unit}" for option, what, limit, unit in limits]
+    return ["/bin/sh", "-c", " && ".join([*settings, 'exec "$@"']), "sh"]
+
+
+def _at_most(what: int, limit: int) -> int:
+    """A limit that is already lower stays."""
+    hard = resource.getrlimit(what)[1]
+    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
