@@ -1,17 +1,21 @@
 """The tiers: `quick` is what `./scripts/check` asks, `long` runs only where it is asked for. The compiler of tests that
-name none: the pinned one."""
+name none: the pinned one. What a session builds once."""
 
 from __future__ import annotations
 
+import gc
 import os
-import sys
+import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from pairfile import driver
+from isoform.isa.registry import DEFAULT
+from isoform.load import compile as compiling
+from pairfile import PAIRS, driver
 
 SLOW = (
     "adapt/test_emit.py::test_c_means_what_the_expressions_mean",
@@ -93,7 +97,8 @@ SLOW = (
 
 
 COMPILERS = {
-    "zig": f'"{sys.executable}" -m ziglang cc -target x86_64-linux-gnu -fno-sanitize=undefined',
+    "zig": driver("zig")
+    and f"{shlex.join(compiling.compiler('zig'))} -target x86_64-linux-gnu -fno-sanitize=undefined",
     "gcc-12": driver("gcc-12"),
 }
 """What `cc` is for a test: the first of these, or the one that a mark `compiler` names. `cc` is the machine's own."""
@@ -142,10 +147,39 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="takes long: --long runs it"))
 
 
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all that they import stay until the end: no collection looks at them again."""
+    gc.collect()
+    gc.freeze()
+
+
 def is_slow(item: pytest.Item) -> bool:
     name = item.nodeid.removeprefix("tests/").partition("[")[0]
     marked = any(item.get_closest_marker(marker) for marker in ("slow", "long"))
     return marked or name in SLOW or name.partition("::")[0] in SLOW
+
+
+@pytest.fixture
+def built_once(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each source of `tests/pairs` is built once a session with each compiler and its flags, whatever worker asks:
+    the questions name 572 builds 3,218 times. The sources do not change meanwhile, nor do the files they include."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "builds"
+    folder.mkdir(exist_ok=True)
+    build = compiling.compile_source
+
+    def compile_source(path: Path, cc: str | None = None, cflags: Sequence[str] = (), isa: str = DEFAULT) -> bytes:
+        if PAIRS not in path.absolute().parents:
+            return build(path, cc, cflags, isa)
+        asked = repr((str(path), Path.cwd(), compiling.compiler(cc), cflags, isa))
+        built = folder / sha256(asked.encode()).hexdigest()
+        if not built.exists():
+            own = built.with_suffix(f".{os.getpid()}")
+            own.write_bytes(build(path, cc, cflags, isa))
+            own.rename(built)
+        return built.read_bytes()
+
+    monkeypatch.setattr(compiling, "compile_source", compile_source)
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ def shown(answer: Mapping[str, Any]) -> str:
     return json.dumps(kept, indent=1, ensure_ascii=False)
 
 
+@pytest.mark.usefixtures("built_once")
 @pytest.mark.parametrize("pair", [parameter(p, is_quick(p)) for p in ALL])
 def test_verdict(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
     answer = ask(pair, capsys, *(["--budget", UNANSWERED_SECONDS] if "todo" in pair.fields else []))
@@ -177,6 +178,7 @@ def check_command(pair: Pair, folder: Path) -> list[str]:
     return ["check", str(folder), "--target", files[0], "--rewrite", files[1], *built]
 
 
+@pytest.mark.usefixtures("built_once")
 @pytest.mark.parametrize("pair", certified())
 def test_another_solver_confirms_the_certificate(
     pair: Pair, capsys: pytest.CaptureFixture[str], tmp_path: Path

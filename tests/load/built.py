@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from isoform.load.compile import compiler
 from isoform.load.elf import parse_elf
 from isoform.load.image import Image
 from isoform.load.parsed import ParsedFile
 from isoform.load.place import place
 
 GCC = ["gcc"]
-ZIG = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-linux-gnu", "-fno-sanitize=undefined"]
+ZIG = [
+    *(compiler("zig") if find_spec("ziglang") else ["zig", "cc"]),
+    "-target",
+    "x86_64-linux-gnu",
+    "-fno-sanitize=undefined",
+]
 
 
 def build(folder: Path, text: str, *flags: str, driver: list[str] = GCC, suffix: str = ".c") -> Path:
