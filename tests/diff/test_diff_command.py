@@ -155,6 +155,7 @@ def test_folders(sources: tuple[str, str], tmp_path: Path, capsys: pytest.Captur
         (("{old}", "{new}", "--store", "{old}"), "is not a store of isoform"),
         (("{folder}/empty", "{folder}/empty"), "has no ELF files"),
         (("{old}", "{new}", "--cluster", "tcp://127.0.0.1:9"), "cannot be reached"),
+        (("{old}", "{new}", "--cluster", "nonsense"), "is not the address of a scheduler"),
     ],
 )
 def test_bad_input(

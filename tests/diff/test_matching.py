@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from isoform.cli.diffing import two_names
 from isoform.diff.accept import Accepted, read_accepted
 from isoform.diff.functions import Function
 from isoform.diff.graph import components
-from isoform.diff.matching import Matched, match
+from isoform.diff.matching import Matched, match, require_forced
 from isoform.diff.members import members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
@@ -67,9 +68,44 @@ def test_forced_matches() -> None:
     old, new = [function("a", 1), function("b", 2)], [function("a", 11), function("b", 12)]
     assert matched(old, new, ("a", "b")) == {(1, 12): "--match"}
     with pytest.raises(UserError, match="the new version has no function c"):
-        matched(old, new, ("a", "c"))
+        require_forced([("a", "c")], [(old, new)])
     with pytest.raises(UserError, match="matched already"):
         matched(old, new, ("a", "b"), ("a", "a"))
+
+
+def test_forced_matches_in_several_files() -> None:
+    """A file that does not have both is left alone; some file must have them."""
+    files = [([function("a", 1)], [function("b", 11)]), ([function("c", 2)], [function("d", 12)])]
+    require_forced([("a", "b"), ("c", "d")], files)
+    assert matched(*files[1], ("a", "b")) == {}
+    with pytest.raises(UserError, match="files that do not belong together"):
+        require_forced([("a", "d")], files)
+    twice = [function("a", 1), function("a", 2)]
+    with pytest.raises(UserError, match="the old version has 2 functions that a may mean"):
+        matched(twice, [function("b", 11)], ("a", "b"))
+
+
+def test_names_as_written_in_the_source() -> None:
+    old, new = [function("_ZN2ns1fEi", 1)], [function("_ZN2ns1gEi", 11)]
+    assert matched(old, new, ("ns::f(int)", "ns::g")) == {(1, 11): "--match"}
+    names = "_ZN2ns1gEiPKc", "f"
+    for only in ("ns::*", "ns::g", "ns::g(int, char const*)", "*(int, *)", "_ZN2ns1g*"):
+        assert [DiffOptions(only=(only,)).has(name) for name in names] == [True, False]
+        assert [DiffOptions(skip=(only,)).has(name) for name in names] == [False, True]
+    assert not DiffOptions(only=("ns::g(int)",)).has(names[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("f=g", ("f", "g")),
+        ("S::operator==(S const&)=S::same(S const&)", ("S::operator==(S const&)", "S::same(S const&)")),
+        ("S::set(int) = S::operator=(int)", ("S::set(int)", "S::operator=(int)")),
+        ("a::operator<=>(int)=b", ("a::operator<=>(int)", "b")),
+    ],
+)
+def test_two_names_on_the_command_line(given: str, names: tuple[str, str]) -> None:
+    assert two_names(given) == names
 
 
 def test_components_come_after_what_they_call() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,6 +23,8 @@ command does the rest; answers count for later versions, too, as long as the cod
 
 Exit code: 0 all are the same, 1 some differ, 3 some are open, 2 trouble."""
 
+_OPERATOR = re.compile(r"\boperator\s*(<=>|<<=|>>=|[-+*/%^&|=!<>]?=(?=\())")
+"""In the name of a C++ function; its `=` does not separate two names."""
 RETRIED = (FunctionAnswer.UNKNOWN, FunctionAnswer.BOUNDED)
 
 
@@ -106,7 +109,7 @@ def diff(
         cluster=cluster,
         only=tuple(only or ()),
         skip=tuple(skip or ()),
-        matches=tuple(map(_match, match or ())),
+        matches=tuple(map(two_names, match or ())),
         retry=_retried(retry),
         accept=str(accept) if accept is not None else None,
         cert=str(cert) if cert is not None else None,
@@ -162,9 +165,12 @@ def _show(found: LibraryDiff, as_json: bool, as_lines: bool, quiet: bool, verbos
         print_diff(found, quiet, verbose)
 
 
-def _match(text: str) -> tuple[str, str]:
-    old, equals, new = text.partition("=")
-    if not (old and equals and new):
+def two_names(text: str) -> tuple[str, str]:
+    """Of `--match OLD=NEW`."""
+    masked = _OPERATOR.sub(lambda found: "_" * len(found[0]), text)
+    at = masked.find("=")
+    old, new = text[: max(at, 0)].strip(), text[at + 1 :].strip()
+    if at < 0 or not old or not new:
         raise UserError(f"--match {text} is not OLD=NEW: name a function of each version.")
     return old, new
 

@@ -19,6 +19,7 @@ from typing import Any
 from isoform.load.resolve import read_file
 from isoform.model.errors import UserError
 from isoform.model.library_diff import FunctionAnswer, Row
+from isoform.model.names import without_spaces
 from isoform.model.values import dataclass
 
 LEAST_DIGITS = 12
@@ -38,7 +39,8 @@ class Accepted:
     def fits(self, row: Row) -> bool:
         if row.old is None or row.new is None or row.answer is not self.answer:
             return False
-        is_named = self.function in (row.old.name, row.new.name, row.name)
+        names = (row.old.name, row.new.name, row.old.shown, row.new.shown, row.name)
+        is_named = without_spaces(self.function) in map(without_spaces, names)
         return is_named and row.old.digest.startswith(self.old) and row.new.digest.startswith(self.new)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoform.diff.accept import Accepted, read_accepted
 from isoform.diff.functions import Function, functions_of
-from isoform.diff.matching import SURE, Matched, Matching, match
+from isoform.diff.matching import SURE, Matched, Matching, match, require_forced
 from isoform.diff.members import ComparedFile, MemberPair, matched_members, members_of
 from isoform.diff.options import DiffOptions
 from isoform.diff.plan import Plan, PlanRow
@@ -87,6 +87,8 @@ class _Diffing:
             settled, asked = self._matched(unit)
             rows += settled
             plans += asked
+        if self._options.matches:
+            require_forced(self._options.matches, [unit.functions for unit in units])
         if not rows and not any(plan.is_wanted for plan in plans):
             raise UserError(self._nothing())
         plan = Plan(units, plans, self._options, store)

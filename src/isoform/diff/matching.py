@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from isoform.diff.functions import Function
+from isoform.load.resolve import as_typed
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
 
@@ -68,12 +69,13 @@ class _Matcher:
         self._taken[new.address] = old.address
 
     def force(self, left: str, right: str) -> None:
-        old, new = (_named(side, name) for side, name in ((self._old, left), (self._new, right)))
+        """Nothing, if this file does not have both."""
+        given = f"--match {left}={right}"
+        old, new = _named(self._old, left, f"{given}: the old"), _named(self._new, right, f"{given}: the new")
         if old is None or new is None:
-            side, name = ("old", left) if old is None else ("new", right)
-            raise UserError(f"--match {left}={right}: the {side} version has no function {name}.")
+            return
         if old.address in self._pairs or new.address in self._taken:
-            raise UserError(f"--match {left}={right}: one of the two is matched already.")
+            raise UserError(f"{given}: one of the two is matched already.")
         self._add(old, new, "--match", SURE)
 
     def by_names(self) -> None:
@@ -165,8 +167,32 @@ class _Matcher:
         return Matching(pairs, tuple(old), tuple(new))
 
 
-def _named(functions: Sequence[Function], name: str) -> Function | None:
-    return next((function for function in functions if name in function.aliases), None)
+def require_forced(
+    forced: Iterable[tuple[str, str]], files: Sequence[tuple[Sequence[Function], Sequence[Function]]]
+) -> None:
+    """Every forced match is one of some file: others are mistakes of whoever asks."""
+    for left, right in forced:
+        given = f"--match {left}={right}"
+        found = [
+            (_named(old, left, f"{given}: the old"), _named(new, right, f"{given}: the new")) for old, new in files
+        ]
+        for side, name, number in (("old", left, 0), ("new", right, 1)):
+            if all(pair[number] is None for pair in found):
+                raise UserError(f"{given}: the {side} version has no function {name}.")
+        if not any(old and new for old, new in found):
+            raise UserError(f"{given}: the two are in files that do not belong together.")
+
+
+def _named(functions: Sequence[Function], typed: str, whose: str) -> Function | None:
+    """The function that is meant. C++ names may be written as in the source."""
+    by_name: dict[str, list[Function]] = {}
+    for function in functions:
+        for alias in function.aliases:
+            by_name.setdefault(alias, []).append(function)
+    found = {one.address: one for name in as_typed(by_name, typed) for one in by_name[name]}
+    if len(found) > 1:
+        raise UserError(f"{whose} version has {len(found)} functions that {typed} may mean.")
+    return next(iter(found.values()), None)
 
 
 def _grouped(functions: Sequence[Function], key: Callable[[Function], str]) -> dict[str, list[Function]]:

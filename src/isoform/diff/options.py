@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,6 +11,7 @@ from isoform.borders.question import Options
 from isoform.load.open import LoadOptions
 from isoform.model.library_diff import FunctionAnswer
 from isoform.model.limits import DEFAULT_MEMORY
+from isoform.model.names import shown_name, without_parameters, without_spaces
 from isoform.model.values import dataclass
 
 
@@ -40,8 +41,8 @@ class DiffOptions:
 
     def has(self, *names: str) -> bool:
         """Whether a function of these names takes part."""
-        wanted = not self.only or any(fnmatchcase(name, pattern) for name in names for pattern in self.only)
-        return wanted and not any(fnmatchcase(name, pattern) for name in names for pattern in self.skip)
+        spelled = [spelling for name in names for spelling in _spellings(name)]
+        return (not self.only or _fit(spelled, self.only)) and not _fit(spelled, self.skip)
 
     @property
     def of_questions(self) -> Options:
@@ -56,3 +57,16 @@ class DiffOptions:
             "match": [f"{old}={new}" for old, new in self.matches],
             "seed": self.seed,
         }
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """A symbol, and if it is a C++ name also what people write: with parameters and without, blanks aside."""
+    shown = shown_name(name)
+    if shown == name:
+        return (name,)
+    return name, without_spaces(shown), without_spaces(without_parameters(shown))
+
+
+def _fit(spelled: Sequence[str], patterns: Sequence[str]) -> bool:
+    wanted = [without_spaces(pattern) for pattern in patterns]
+    return any(name == pattern or fnmatchcase(name, pattern) for name in spelled for pattern in wanted)

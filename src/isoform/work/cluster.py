@@ -29,6 +29,8 @@ from isoform.work.limited import Message
 from isoform.work.task import Recipe, Task, TaskEnd, TaskResult
 from isoform.work.workers import Heard, answer_of
 
+_ADDRESS = re.compile(r"(\w+://)?([^\s:/]+|\[[0-9a-fA-F:.]+\]):\d+")
+"""Of what else is given, Dask makes a client that cannot be closed."""
 REACH_SECONDS = 10.0
 """To find the scheduler."""
 AHEAD = 2
@@ -46,6 +48,8 @@ class ClusterWorkers:
         except ImportError:
             raise UserError(f"{option} needs isoform[cluster]: pip install 'isoform[cluster]'.") from None
         self._named = f"{option} {address}"
+        if _ADDRESS.fullmatch(address) is None:
+            raise UserError(f"{self._named} is not the address of a scheduler: write tcp://HOST:PORT.")
         try:
             self._client = Client(address, timeout=REACH_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError):
