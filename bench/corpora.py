@@ -1,11 +1,13 @@
 """Real C, one source at two levels: the verdict may be anything but `different`, except where the source is undefined.
 
     python bench/corpora.py FOLDER --state STATE [--budget 5] [--builds "gcc -O0" "gcc -O2"] [--library musl]
+    python bench/corpora.py FOLDER --state STATE --sample 60 --seed 1
     python bench/corpora.py FOLDER --state STATE --table
 
 FOLDER holds the unpacked source packages (`apt-get source zlib lz4 musl xxhash sqlite3`; docs/soundness.md). What was
 asked is kept in STATE, a line a function, and not asked again. Every question has a process of its own with a limit on
-memory and time. The libraries take turns, so that a part of a run says something about each of them.
+memory and time. The libraries take turns, so that a part of a run says something about each of them. --sample asks
+about so many functions only, drawn with the seed, an equal share of each library.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import re
 import resource
 import shlex
@@ -71,6 +74,9 @@ LIBRARIES = (
         ("-I{}/src", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"),
     ),
 )
+
+
+Question = tuple[Library, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -240,6 +246,19 @@ def questions(library: Library, folder: Path, builds: tuple[str, str], objects: 
     yield from (question for row in zip_longest(*per_source) for question in row if question is not None)
 
 
+def drawn(of_each: list[list[Question]], count: int, seed: int) -> list[list[Question]]:
+    """So many in all, an equal share of each library; one that has fewer leaves its rest to those after it."""
+    chance = random.Random(seed)
+    chosen = []
+    smallest_first = sorted(range(len(of_each)), key=lambda place: len(of_each[place]))
+    shares: dict[int, int] = {}
+    for done, place in enumerate(smallest_first):
+        shares[place] = min(len(of_each[place]), (count - sum(shares.values())) // (len(of_each) - done))
+    for place, questions_of_one in enumerate(of_each):
+        chosen.append(chance.sample(questions_of_one, shares[place]))
+    return chosen
+
+
 def run(options: argparse.Namespace) -> None:
     done = {asked.key for asked in read(options.state)}
     builds = (options.builds[0], options.builds[1])
@@ -249,7 +268,10 @@ def run(options: argparse.Namespace) -> None:
     warm(objects)
     until = time.monotonic() + options.seconds
     wanted = [library for library in LIBRARIES if not options.library or library.name == options.library]
-    rows = zip_longest(*([(lib, q) for q in questions(lib, options.folder, builds, objects)] for lib in wanted))
+    of_each = [[(lib, q) for q in questions(lib, options.folder, builds, objects)] for lib in wanted]
+    if options.sample:
+        of_each = drawn(of_each, options.sample, options.seed)
+    rows = zip_longest(*of_each)
     for library, (source, name, left, right) in filter(None, chain.from_iterable(rows)):
         key = Asked(library.name, source, name, named, "", 0).key
         if key in done:
@@ -292,6 +314,8 @@ def main() -> int:
     parser.add_argument("--builds", nargs=2, default=["gcc -O0", "gcc -O2"], metavar="BUILD", help="compiler and flags")
     parser.add_argument("--budget", type=float, default=5, help="seconds a function (default 5)")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("--sample", type=int, default=0, help="ask about so many functions only (default: all)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
     parser.add_argument("--library", choices=[library.name for library in LIBRARIES])
     parser.add_argument("--table", action="store_true", help="only show what there is")
     options = parser.parse_args()
