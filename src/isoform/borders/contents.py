@@ -97,11 +97,12 @@ class SharedContents:
 
     def _unlike(self, extent: Range) -> Iterator[Apart]:
         held = [side.contents(extent) for side in self._sides]
-        if held[0] == held[1]:
+        fields = self._address_fields(extent)
+        if held[0] == held[1] and (fields is None or fields[0] == fields[1]):
             return
         kind = self._kind(extent)
         low = extent[0]
-        parts = list(self._unlike_words(held))
+        parts = list(self._unlike_words(held, fields))
         if not parts:
             return
         name = self._name(extent)
@@ -123,23 +124,36 @@ class SharedContents:
             unknown = "not determined"
             yield Apart(self._kind(extent), low, extent[0] + end, self._name(extent), unknown, unknown, False, extent)
 
-    def _unlike_words(self, held: Sequence[bytes]) -> Iterator[tuple[int, int, bool]]:
+    def _address_fields(self, extent: Range) -> tuple[dict[int, int], dict[int, int]] | None:
+        """Offsets and widths of the addresses in an object, of each side; None where a file does not tell them from
+        numbers."""
+        left, right = (side.address_fields(extent) for side in self._sides)
+        return None if left is None or right is None else (left, right)
+
+    def _unlike_words(
+        self, held: Sequence[bytes], fields: tuple[dict[int, int], dict[int, int]] | None
+    ) -> Iterator[tuple[int, int, bool]]:
         """First and past-the-last offset of each stretch that is not alike, and whether that is certain."""
         left, right = held
         size = min(len(left), len(right))
+        covering = None if fields is None else (_covering(fields[0]), _covering(fields[1]))
         at = 0
         while at < size:
-            if left[at] == right[at]:
+            in_fields = (at // WORD * WORD,) * 2 if covering is None else tuple(one.get(at) for one in covering)
+            if left[at] == right[at] and in_fields[0] == in_fields[1]:
                 at += 1
                 continue
-            start = at // WORD * WORD
-            words = [int.from_bytes(content[start : start + WORD], self._images[0].byte_order) for content in held]
-            alike = self._alike(words[0], words[1]) if start + WORD <= size else False
-            if alike:
-                at = start + WORD
-                continue
-            end = at
-            while end < size and left[end] != right[end] and end < start + WORD:
+            start, alike = in_fields[0], None
+            if start is None and in_fields[1] is None:
+                alike = False  # numbers, whatever isoform happened to place at an address of this value
+            elif start is not None and start == in_fields[1]:
+                words = [int.from_bytes(content[start : start + WORD], self._images[0].byte_order) for content in held]
+                alike = self._alike(words[0], words[1]) if start + WORD <= size else False
+                if alike:
+                    at = start + WORD
+                    continue
+            end = at + 1
+            while end < size and end % WORD and (left[end] != right[end] or alike is None):
                 end += 1
             yield at, end, alike is False
             at = end
@@ -209,7 +223,9 @@ class SharedContents:
     def _links(self, extent: Range) -> Iterator[_Link]:
         """Pointers to objects of other names that hold the same."""
         held = [side.contents(extent) for side in self._sides]
-        for offset in range(0, min(len(held[0]), len(held[1])) - WORD + 1, WORD):
+        size, fields = min(len(held[0]), len(held[1])), self._address_fields(extent)
+        offsets = range(0, size - WORD + 1, WORD) if fields is None else sorted(fields[0].keys() & fields[1].keys())
+        for offset in (one for one in offsets if one + WORD <= size):
             words = [int.from_bytes(content[offset : offset + WORD], self._images[0].byte_order) for content in held]
             places = self._places(words[0], words[1]) if words[0] != words[1] else None
             if places is not None and self._alike(words[0], words[1]):
@@ -250,6 +266,11 @@ class SharedContents:
     def _name(self, extent: Range) -> str:
         whole = self._sides[0].around(extent[0])
         return self._sides[0].name(whole if whole is not None else extent)
+
+
+def _covering(fields: dict[int, int]) -> dict[int, int]:
+    """Where the field begins that each byte is in."""
+    return {byte: start for start, width in fields.items() for byte in range(start, start + width)}
 
 
 def _stretches(offsets: Iterable[int]) -> list[Range]:

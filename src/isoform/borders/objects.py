@@ -164,6 +164,18 @@ class DataObjects:
         for place in self._relocated[bisect_left(self._relocated, start) : bisect_left(self._relocated, end)]:
             yield self._value(place, self._image.relocated[place])
 
+    def address_fields(self, extent: Range) -> dict[int, int] | None:
+        """Offsets and widths of the addresses that a linker or loader puts into an object: all other words are numbers.
+        None for a program at fixed addresses, which does not tell the two apart."""
+        if self._image.is_fixed:
+            return None
+        start = self._image.own_address(extent[0])
+        places = self._relocated[
+            bisect_left(self._relocated, start) : bisect_left(self._relocated, start + extent[1] - extent[0])
+        ]
+        known = ((place - start, self._image.relocated[place]) for place in places)
+        return {offset: one.width for offset, one in known if not one.relative}
+
     @cached_property
     def _relocated(self) -> list[int]:
         return sorted(self._image.relocated)
