@@ -5,12 +5,13 @@ against the changed rewrite.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from isoform.borders.question import Question
 from isoform.engines.encoding import Encoding, encode_as
 from isoform.engines.model import pairs_from_model
 from isoform.engines.obligations import Obligations
+from isoform.explain.along import Beside, OnPath, ends
 from isoform.explain.points import Point
 from isoform.explain.rules import Unchanged, admits_as_before
 from isoform.explain.runs import Added, Fix
@@ -44,20 +45,6 @@ class Held:
     """How often loops of the rewrite are iterated: inputs on which they iterate more often are not shown."""
     store: tuple[int, int] | None = None
     """Of a point that is a store: the site of the rewrite's, and how often that is executed before."""
-
-
-@dataclass(kw_only=True)
-class _OnPath(Policy):
-    """One path of a function, block by block. Inputs that leave it are not followed, and nothing is said of them."""
-
-    path: Sequence[BlockId] = ()
-    _next: int = field(default=1, init=False)
-
-    def follow(self, scope: Scope, target: BlockId, state: State) -> int | None:
-        if self._next >= len(self.path) or target != self.path[self._next]:
-            return None
-        self._next += 1
-        return scope.layer + 1
 
 
 class _Occurrences:
@@ -96,7 +83,7 @@ class _Occurrences:
 
 
 @dataclass(kw_only=True)
-class _Changed(Unrolled):
+class _Changed(Beside):
     """The rewrite with stores of the target added before it returns."""
 
     added: Sequence[Added] = ()
@@ -149,7 +136,7 @@ class Fixed:
 
     def _unchanged(self, fix: Fix, held: Held | None) -> tuple[Unchanged, ...]:
         unroll = self._question.options.unroll if held is None else held.unroll
-        target = Unrolled(unroll=unroll) if held is None else _OnPath(path=held.path)
+        target = Unrolled(unroll=unroll) if held is None else OnPath(path=held.path)
         rewrite = "b", self._rewrite.function, Unrolled(unroll=unroll)
         return (("a", self._target.function, target), rewrite) if fix.changes_target else (rewrite,)
 
@@ -173,10 +160,12 @@ class Fixed:
         unroll = self._question.options.unroll if held is None else held.unroll
         noting = _noting(self._target, fix, seen)
         target: Policy = Unrolled(unroll=unroll, value=noting)
+        along: OnPath | None = None
         if held is not None:
-            target = _OnPath(path=held.path, value=noting)
+            target = on_path = OnPath(path=held.path, value=noting)
+            along = on_path if held.point is None else None
         value = _changing(self._rewrite, fix, seen, own)
-        rewrite = _Changed(unroll=unroll, value=value, added=fix.added, seen=seen)
+        rewrite = _Changed(unroll=unroll, value=value, added=fix.added, seen=seen, along=along, budget=self._budget)
         functions = (
             without_calls(self._target.function, fix.cut(0)),
             without_calls(self._rewrite.function, fix.cut(1)),
@@ -185,7 +174,7 @@ class Fixed:
         if encoding.target.discovered or encoding.rewrite.discovered:
             raise Unsupported("computed jumps lead to code that was not lifted")
         if held is not None:
-            encoding.world.constraints.append(("path", _comes_to_an_end(encoding)))
+            encoding.world.constraints.append(("path", ends(encoding.world.terms, encoding.target)))
         if held is not None and held.point is not None:
             _ask_only_before(encoding, held, seen, own)
         return encoding
@@ -197,13 +186,6 @@ def _matched(point: Point | None) -> tuple[tuple[int, int], ...]:
 
 def _is_store(role: Role) -> bool:
     return role in (Role.ADDRESS, Role.STORED)
-
-
-def _comes_to_an_end(encoding: Encoding) -> Term:
-    """The target, on the path that it was followed along."""
-    summary, terms = encoding.target, encoding.world.terms
-    returns = [summary.final.condition] if summary.final is not None else []
-    return terms.any_of([*returns, summary.aborts, *(ending.condition for ending in summary.endings)])
 
 
 def _ask_only_before(encoding: Encoding, held: Held, seen: _Occurrences, own: _Occurrences) -> None:
