@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import islice
 
-from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge, reached
+from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge, is_left_over, reached
 from isoform.engines.loops.observe.traces import Traces, Words
 from isoform.engines.loops.tuning import (
     CHANGE_COST,
@@ -421,7 +421,8 @@ def _moves(test: Traces, preference: _Preference, i: int, j: int) -> Iterator[tu
     number = _number_of_cut(test, i, j)
     if here != ENTRY and k < ends[0] and m < ends[1] and _number_of_cut(test, k, m) == number:
         yield k, m
-    reach = min(WIDEST_CHANGE, ratio[0] + 1), min(WIDEST_CHANGE, ratio[1] + 1)
+    # A last iteration, then what is left for straight code: less than an iteration.
+    reach = min(WIDEST_CHANGE, max(2 * ratio[0] - 1, 2)), min(WIDEST_CHANGE, max(2 * ratio[1] - 1, 2))
     if here == ENTRY or not _is_repeated(ratios, here):
         more = 2 if here == ENTRY else 1
         reach = min(WIDEST_CHANGE, preference.most[0] + more), min(WIDEST_CHANGE, preference.most[1] + more)
@@ -459,6 +460,8 @@ def _cost_of_edge(preference: _Preference, edge: Edge) -> float:
         there = _ratio_at(preference.ratios, edge.to)
         steps = edge.target_steps, edge.rewrite_steps
         skipped = max(-(min(0, ratio[n] - steps[n]) // there[n]) for n in (0, 1))
+        if is_left_over(edge, ratio, preference.most):
+            skipped, ratio = min(skipped, 1), (max(steps[0], 1), max(steps[1], 1))
         cost += (ITERATION_COST + DISAGREEMENT_COST * MOST_AGREEMENT / 2) * skipped
         once = 1 + STATION_COST * ((edge.target_steps / ratio[0]) ** 2 + (edge.rewrite_steps / ratio[1]) ** 2)
         once += 0.0 if _is_straight(preference.ratios, edge) else EDGE_COST

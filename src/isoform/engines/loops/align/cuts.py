@@ -82,6 +82,22 @@ class Alignment:
         return found
 
 
+def is_left_over(edge: Edge, ratio: tuple[int, int], most: tuple[int, int]) -> bool:
+    """Whether an edge between loops may contain one iteration that is straight code on the side that does several at
+    once: the other side passes that many stations, fewer than in an iteration of the loop, and the first side none. So
+    a compiler that unrolls a vectorised loop twice leaves an odd vector to code after, or instead of, the loop. `ratio`
+    is how many stations an iteration at its source passes, `most` how many one passes anywhere."""
+    if END in (edge.source, edge.to) or edge.source == edge.to:
+        return False
+    steps = edge.target_steps, edge.rewrite_steps
+    for several, single in ((0, 1), (1, 0)):
+        room = ratio[several] if edge.source != ENTRY else most[several]
+        over = steps[several] - ratio[several]
+        if 1 < over < room and 0 < steps[single] <= ratio[single]:
+            return True
+    return False
+
+
 def stuttering(edges: Sequence[Edge]) -> list[list[Edge]]:
     """Edges on which one side iterates while the other waits, for ever if nothing stops it: those of each strongly
     connected component. They need ranking functions."""
