@@ -95,7 +95,8 @@ def _said(found: AdaptorFound) -> Iterator[str]:
     """What was proved."""
     assert found.adaptor is not None
     target, rewrite = (signature.name for signature in found.asked.signatures)
-    yield f"{rewrite}, called with"
+    with_any = " with any arguments" if found.anything_fits else ""
+    yield f"{rewrite}, called" + (" with" if found.adaptor.arguments else with_any)
     for name, expression in found.adaptor.arguments:
         yield f"    {name} = {expression_text(expression)}"
     if found.adaptor.result is not None:
