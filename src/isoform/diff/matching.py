@@ -178,7 +178,7 @@ def require_forced(
         ]
         for side, name, number in (("old", left, 0), ("new", right, 1)):
             if all(pair[number] is None for pair in found):
-                raise UserError(f"{given}: the {side} version has no function {name}.")
+                raise UserError(f"--match {left}={right}: the {side} version has no function {name}.")
         if not any(old and new for old, new in found):
             raise UserError(f"{given}: the two are in files that do not belong together.")
 
