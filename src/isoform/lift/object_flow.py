@@ -7,12 +7,12 @@ way. A value that is neither, as far as is known, has no entry.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache, cached_property
+from heapq import heappop, heappush
 
-from isoform.lift.function import BlockId, Function, outside_call
-from isoform.lift.simplify import overlaps
+from isoform.lift.function import Block, BlockId, Function, outside_call
 from isoform.load.fields import Reference
 from isoform.load.referred import LinkedReferences, references_in
 from isoform.model.errors import Unsupported
@@ -103,6 +103,9 @@ class ObjectFlow:
         self.stack_pointer = function.machine.registers[name]
         self.entries: dict[BlockId, FlowState] = {}
         self._may_hold_distances = cache(self._find_distances)
+        self._constant = cache(self._find_constant)
+        ops = (op for block in function.blocks.values() for op in block.ops)
+        self._overlapping = _Overlapping([self.stack_pointer, *(op.out for op in ops if op.out is not None)])
         self._hides_distances = False
         """Whether a mixed number was stored: a loaded value may then be one, too."""
 
@@ -130,9 +133,10 @@ class ObjectFlow:
     def _solve(self) -> None:
         function = self._function
         self.entries[function.entry] = {self.stack_pointer: ObjectPointer(None, 0)}
-        pending = [function.entry]
+        order = self._order
+        pending = [order[function.entry]]
         while pending:
-            block = function.blocks[pending.pop()]
+            block = self._in_order[heappop(pending)]
             state = dict(self.entries[block.id])
             for op, address, is_first in block.in_order():
                 if is_first:
@@ -146,14 +150,36 @@ class ObjectFlow:
                 merged = after if known is None else _met(known, after)
                 if merged != known:
                     self.entries[successor] = dict(merged)
-                    pending.append(successor)
+                    if order[successor] not in pending:
+                        heappush(pending, order[successor])
+
+    @cached_property
+    def _in_order(self) -> list[Block]:
+        """The blocks in reverse postorder: a block comes after what leads to it, but for the ways back of loops."""
+        blocks, entry = self._function.blocks, self._function.entry
+        seen, finished = {entry}, []
+        stack = [(entry, iter(blocks[entry].successors))]
+        while stack:
+            block_id, left = stack[-1]
+            successor = next(left, None)
+            if successor is None:
+                finished.append(blocks[block_id])
+                stack.pop()
+            elif successor not in seen:
+                seen.add(successor)
+                stack.append((successor, iter(blocks[successor].successors)))
+        return finished[::-1]
+
+    @cached_property
+    def _order(self) -> dict[BlockId, int]:
+        return {block.id: number for number, block in enumerate(self._in_order)}
 
     def _after_call(self, before: FlowState) -> FlowState:
         state = dict(before)
         convention, registers = self._function.machine.convention, self._function.machine.registers
         lost = (*convention.scratch_after_call, *convention.result, *convention.float_result)
         for name in lost:
-            _forget(state, registers[name])
+            self._forget(state, registers[name])
         pointer = state.get(self.stack_pointer)
         if isinstance(pointer, ObjectPointer):
             state[self.stack_pointer] = replace(pointer, offset=pointer.offset + convention.stack_adjustment)
@@ -165,9 +191,17 @@ class ObjectFlow:
         if op.out is None:
             return
         result = self.result(state, op, address)
-        _forget(state, op.out)
+        self._forget(state, op.out)
         if result is not None:
             state[op.out] = result
+
+    def _forget(self, state: FlowState, written: Var) -> None:
+        """Drop what is overwritten. The rest of a partly overwritten value is still derived from it."""
+        for var in self._overlapping[written]:
+            old = state.pop(var, None)
+            covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
+            if not covered and old is not None:
+                state[var] = Mixed(bases_of(old))
 
     def result(self, state: FlowState, op: MicroOp, address: int) -> FlowValue:
         """What a micro-op computes, other than a store."""
@@ -237,10 +271,10 @@ class ObjectFlow:
         found = state.get(var)
         if found is not None:
             return found
-        parts = [held for known, held in state.items() if overlaps(var, known)]
+        parts = [state[known] for known in self._overlapping[var] if known in state]
         return Mixed(bases_of(*parts)) if parts else None
 
-    def _constant(self, var: Var, number: int, address: int) -> FlowValue:
+    def _find_constant(self, var: Var, number: int, address: int) -> FlowValue:
         origin = origin_of(var) if var.space is Space.ADDRESS else None
         by_slot = None if origin is None else self._by_slot.get(origin)
         if by_slot is not None:
@@ -285,13 +319,20 @@ def _sum(values: list[FlowValue], ins: tuple[Var, ...], sign: int) -> FlowValue:
     return Mixed(bases_of(*values))
 
 
-def _forget(state: FlowState, written: Var) -> None:
-    """Drop what is overwritten. The rest of a partly overwritten value is still derived from it."""
-    for var in [v for v in state if overlaps(v, written)]:
-        old = state.pop(var)
-        covered = written.offset <= var.offset and var.offset + var.size <= written.offset + written.size
-        if not covered and old is not None:
-            state[var] = Mixed(bases_of(old))
+class _Overlapping(dict[Var, tuple[Var, ...]]):
+    """For a variable: those of the variables that a function writes that share a byte with it, itself among them."""
+
+    def __init__(self, written: Iterable[Var]) -> None:
+        super().__init__()
+        self._at: dict[tuple[Space, int], list[Var]] = {}
+        for var in dict.fromkeys(written):
+            for offset in range(var.offset, var.offset + var.size):
+                self._at.setdefault((var.space, offset), []).append(var)
+
+    def __missing__(self, var: Var) -> tuple[Var, ...]:
+        at = ((var.space, offset) for offset in range(var.offset, var.offset + var.size))
+        found = self[var] = tuple(dict.fromkeys(other for byte in at for other in self._at.get(byte, ())))
+        return found
 
 
 def _met(one: FlowState, other: FlowState) -> FlowState:

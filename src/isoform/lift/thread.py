@@ -28,6 +28,11 @@ def with_thread_pointer(instruction: Instruction, image: Image, machine: Machine
         return instruction
     if image.thread_conflict:
         raise Unsupported(f"at {instruction.address:#x} {instruction.text}: {image.thread_conflict}")
+    if image.thread_origin not in image.objects.by_start:
+        # Bytes that are an instruction only if control gets into the middle of others: nothing was placed for them.
+        raise Unsupported(
+            f"at {instruction.address:#x} {instruction.text}: the thread pointer of code that was not seen"
+        )
     value = linked_address(machine.initial[machine.thread_pointer], image.thread_origin, register.size)
     return replace(instruction, ops=tuple(_written(op, register, value, image) for op in instruction.ops))
 
