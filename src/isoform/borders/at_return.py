@@ -13,7 +13,7 @@ from operator import or_
 from isoform.borders.moves import MOVES, ZERO, Trace, lanes_of, sets_above
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.function import Block, BlockId, Call, Function, Return, outside_call
-from isoform.lift.liveness import Liveness, output_containers, sources
+from isoform.lift.liveness import Liveness, byte_of, output_containers, sources
 from isoform.lift.returning import without_returns
 from isoform.lift.simplify import overlaps
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
@@ -56,9 +56,13 @@ class Origin(Flag):
     """It was moved to another lane of a vector register, from or to somewhere above the lowest 64 bits."""
     ADDED = auto()
     """An instruction that leaves the scalar below as it is has set it: nothing but a vector has a use for that."""
+    LEFT_ABOVE = auto()
+    """A byte below it was written alone and this one kept something that no constant explains. Of a truth value it
+    is the only sign that the type is narrow: the size of what writes one (`setz al`) says nothing about its type."""
 
 
 MADE = Origin.COMPUTED | Origin.MASKED
+_CONSTANT = Origin.CONSTANT | Origin.ZERO | Origin.ZEROED
 _VECTOR_MADE = MADE | Origin.PLACED | Origin.CONSTANT
 HARMLESS = Origin.ENTRY | Origin.CALL | Origin.ZERO | Origin.ZEROED
 """What lies above 128 bits where no wider vector is returned."""
@@ -91,6 +95,11 @@ class Left:
         """Whether it sets these bytes for the caller, and nothing below them."""
         return self.for_caller is ForCaller.STRONG and bool(self.origin(first, end) & Origin.ADDED)
 
+    @property
+    def is_byte(self) -> bool:
+        """Whether what lies above the lowest byte is undefined on some path: its type has no more than a byte."""
+        return bool(self.origin(1, 4) & Origin.LEFT_ABOVE)
+
     def origin(self, first: int, end: int) -> Origin:
         """All that the bytes from `first` to `end` may be."""
         return reduce(or_, self.origins[first:end])
@@ -120,6 +129,8 @@ class AtReturn:
         self._registers = (*convention.result, *convention.float_result)
         self._own = _own_addresses(function)
         self._lanes = lanes_of(machine)
+        containers = [machine.registers[name] for name in machine.containers]
+        self._wholes = frozenset(var.offset for var in containers if 4 <= var.size <= WIDE)
         self._returned = self._at_returns()
 
     @property
@@ -285,6 +296,8 @@ class AtReturn:
                 ]
             for byte, value in enumerate(values):
                 (origins if op.out.space is Space.REGISTER else temps)[op.out.offset + byte] = value
+            if op.out.size == 1 and op.out.space is Space.REGISTER and op.out.offset in self._wholes:
+                _leave_above(op.out, origins)
             for name in self._registers:
                 if op.out.space is Space.REGISTER and _covers(op.out, self._machine.registers[name].offset):
                     sites[name] = frozenset({(block.id, index)})
@@ -333,6 +346,15 @@ def _joined(one: _State | None, other: _State) -> _State:
     return _State(sites, {b: one.origins.get(b, Origin.ENTRY) | other.origins.get(b, Origin.ENTRY) for b in bytes_})
 
 
+def _leave_above(byte: Var, origins: dict[int, Origin]) -> None:
+    """Notes what stays above a byte that is written alone, up to the size of an `int`. After `xor eax, eax` or
+    `mov eax, 256` the byte is a part of a number whose other bytes are known."""
+    for above in range(byte.offset + 1, byte.offset + 4):
+        kept = origins.get(above, Origin.ENTRY)
+        if kept & ~_CONSTANT:
+            origins[above] = kept | Origin.LEFT_ABOVE
+
+
 def _origins_of(op: MicroOp, registers: dict[int, Origin], temps: dict[int, Origin]) -> list[Origin]:
     assert op.out is not None
     if op.kind in MOVES:
@@ -341,7 +363,18 @@ def _origins_of(op: MicroOp, registers: dict[int, Origin], temps: dict[int, Orig
         return [Origin.ZERO] * op.out.size
     if op.kind in _BITWISE and op.out.size >= VECTOR:
         return [Origin.MASKED] * op.out.size
+    if op.kind in _BITWISE or op.kind is Kind.SELECT:
+        values = op.ins[1:] if op.kind is Kind.SELECT else op.ins
+        return [_bitwise([byte_of(var, n) for var in values], op.kind, registers, temps) for n in range(op.out.size)]
     return [Origin.COMPUTED] * op.out.size
+
+
+def _bitwise(ins: Sequence[Var], kind: Kind, registers: dict[int, Origin], temps: dict[int, Origin]) -> Origin:
+    """A byte computed from the same byte of each input: of truth values compilers take `or eax, edx`, so that what is
+    undefined above them stays so. A constant zero clears it (`and eax, 1`)."""
+    if kind is Kind.INT_AND and any(var.space is Space.CONST and not var.offset for var in ins):
+        return Origin.COMPUTED
+    return Origin.COMPUTED | reduce(or_, (_origin(var, registers, temps) for var in ins)) & Origin.LEFT_ABOVE
 
 
 def _origin(source: Var | None, registers: dict[int, Origin], temps: dict[int, Origin]) -> Origin:

@@ -167,7 +167,10 @@ def _beside_uncertain(machine: Machine, name: str, sides: Sequence[AtReturn]) ->
 
 def _certain_bytes(size: int, left: Sequence[Left], sides: Sequence[AtReturn]) -> int:
     """Bytes that belong to an integer result whatever its type is. The register is undefined above a `char`; if the
-    code handles no `char` or `short`, above an `int`."""
+    code handles no `char` or `short`, above an `int`; where a side leaves a truth value with something undefined above
+    it, above that byte."""
+    if any(each.is_byte for each in left):
+        return 1
     narrowest = min(side.narrowest for side in sides)
     if narrowest < 4:
         return min(size, narrowest)

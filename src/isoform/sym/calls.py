@@ -43,8 +43,8 @@ IDEMPOTENT = "idempotent"
 """The label of what is assumed of functions named by `--idempotent`."""
 CALLS_AGREE = Assumption(
     "calls-agree",
-    "a function that is called and not here returns, gives the same results for the same arguments and memory, and "
-    "takes its arguments where the machine's usual calling convention puts them",
+    "a function that is called and not here returns once, gives the same results for the same arguments and memory, "
+    "and takes its arguments where the machine's usual calling convention puts them",
 )
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
