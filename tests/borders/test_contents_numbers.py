@@ -20,18 +20,23 @@ MOST_ROUNDS = 4
 """What the data holds may change where objects are placed."""
 
 
-def built(folder: Path, kind: str, side: int, name: str, held: str) -> Path:
+def built(folder: Path, kind: str, side: int, name: str, held: str, first: int = 5) -> Path:
     text, path = folder / f"{side}.c", folder / f"{side}.o"
-    text.write_text(f"int {name} = 5; long k = {held}; long f(void) {{ return k; }}")
+    writes = f"{name} = 0; " if first != 5 else ""
+    text.write_text(f"int {name} = {first}; long k = {held}; long f(void) {{ {writes}return k; }}")
     subprocess.run(["gcc", "-O1", "-g", *KINDS[kind], str(text), "-o", str(path)], check=True)
     return path
 
 
-def verdict(folder: Path, kind: str, names: tuple[str, str], held: tuple[str, str]) -> object:
+def verdict(
+    folder: Path, kind: str, names: tuple[str, str], held: tuple[str, str], first: tuple[int, int] = (5, 5)
+) -> object:
     """Asks about two files that hold these things, where `{}` is the number at which the object of the side is."""
     numbers = (0, 0)
     for _ in range(MOST_ROUNDS):
-        paths = [built(folder, kind, side, names[side], held[side].format(numbers[side])) for side in (0, 1)]
+        paths = [
+            built(folder, kind, side, names[side], held[side].format(numbers[side]), first[side]) for side in (0, 1)
+        ]
         left, right = open_pair(f"{paths[0]}:f", f"{paths[1]}:f")
         places = [
             next(symbol.address for symbol in one.image.symbols if symbol.name == name)
@@ -59,6 +64,12 @@ def test_a_number_is_no_address(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("held", ["{}", "(long)&x"])
 def test_the_same_is_the_same(tmp_path: Path, kind: str, held: str) -> None:
     assert isinstance(verdict(tmp_path, kind, ("x", "x"), (held, held)), Equivalent)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_number_leads_to_nothing_that_differs(tmp_path: Path, kind: str) -> None:
+    """What is at the address of that value differs at first, and is written before anyone reads it."""
+    assert not isinstance(verdict(tmp_path, kind, ("x", "x"), ("{}", "{}"), (1, 2)), Different)
 
 
 def test_addresses_of_objects_that_hold_the_same_are_alike(tmp_path: Path) -> None:

@@ -290,13 +290,16 @@ def _leads(side: DataObjects, extent: Range, others: Sequence[Apart]) -> Iterato
     wholes = [(*(o.whole or (o.low, o.high - 1)), o) for o in others]
     least, most = min((low for low, _, _ in wholes), default=0), max((high for _, high, _ in wholes), default=-1)
     content = side.contents(extent)
+    filled = side.address_fields(extent)
     for shift in range(WORD) if most >= 0 and any(content) else ():
         words = memoryview(content[shift : shift + (len(content) - shift) // WORD * WORD]).cast("Q")
         for offset, word in [(WORD * i + shift, w) for i, w in enumerate(words) if w and least <= w <= most]:
             found = [other for low, high, other in wholes if low <= word <= high]
             exact = next((other for other in found if other.low <= word < other.high), None)
             if exact is not None:
-                yield offset, exact
+                # A number that no relocation fills leads nowhere, whatever isoform placed at an address of its value.
+                is_address = filled is None or offset in filled
+                yield offset, exact if is_address else replace(exact, certain=False)
             elif found:
                 yield offset, replace(found[0], certain=False)
     code = {other.low: other for other in others if other.kind in _CODE}
