@@ -58,7 +58,7 @@ _MUSL_PATHS = ("arch/x86_64", "arch/generic", "src/include", "src/internal", "ob
 LIBRARIES = (
     Library("zlib", "zlib*", ("*.c",), ("-I{}", "-DHAVE_HIDDEN", "-D_LARGEFILE64_SOURCE=1")),
     Library("lz4", "lz4*", ("lib/*.c",), ("-I{}/lib",)),
-    Library("xxHash", "xxHash*", ("xxhash.c",), ("-I{}",)),
+    Library("xxHash", "xx[hH]ash*", ("xxhash.c",), ("-I{}",)),
     Library(
         "musl",
         "musl*",

@@ -434,3 +434,10 @@ def test_a_proof_alone_is_not_helped(climb: Callable[..., Climbed]) -> None:
 def test_the_loops_engine_refuses_what_has_no_loop(posed: Callable[[bool, Options], tuple[Any, Any]]) -> None:
     question, _ = posed(False, Options())
     assert Loops().answer(question, Budget(5)) == Failed("neither function has a loop")
+
+
+def test_directed_tests_have_a_small_part_of_the_budget() -> None:
+    climb = Climb(question=None, budget=Budget(10.0))  # type: ignore[arg-type]  # a part depends on the budget only
+    directed = [rung for rung in RUNGS if rung.choice is Engine.TESTING and rung.is_extra]
+    assert directed
+    assert all(rung.part(climb).is_counted and rung.part(climb).seconds <= 0.5 for rung in directed)

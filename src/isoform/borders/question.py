@@ -197,6 +197,8 @@ class Question:
     versions: tuple[Question, ...] = ()
     """The same question with library calls as loops of one kind or another, or left as calls, in the order in which
     proofs about loops try them. None: only this one."""
+    before_expansion: tuple[tuple[Function, Function], ...] = ()
+    """Functions of this question whose library calls were expanded to loops, each with the one that has the calls."""
     changed: frozenset[int] = frozenset()
     """Sides (0 or 1) whose code is not that of a file: proofs about loops may not assume that such a side uses memory
     as programs may, but have to show it."""
@@ -225,6 +227,17 @@ class Question:
                 target, rewrite = question.programs
                 whys += question.require_code((target.pieces.jumps, rewrite.pieces.jumps))
         return next(filter(None, whys), "")
+
+    @cached_property
+    def as_called(self) -> Question | None:
+        """The same question with its library calls left as calls; None if none was expanded, or if its functions are no
+        longer the ones that the expansion gave."""
+        plain = [
+            next((one for made, one in self.before_expansion if made is f), f) for f in (self.target, self.rewrite)
+        ]
+        if all(one is f for one, f in zip(plain, (self.target, self.rewrite), strict=True)):
+            return None
+        return replace(self, target=plain[0], rewrite=plain[1], versions=(), before_expansion=())
 
     @cached_property
     def programs(self) -> tuple[Program, Program]:

@@ -219,7 +219,8 @@ def _with_loops_for_calls(question: Question, callees: CalleeTable) -> Question:
 
 def _written_out(question: Question, names: Collection[str], downward: bool = False) -> Question:
     target, rewrite = (written_out(side, names, downward) for side in (question.target, question.rewrite))
-    return replace(question, target=target, rewrite=rewrite)
+    before = (target, question.target), (rewrite, question.rewrite)
+    return replace(question, target=target, rewrite=rewrite, before_expansion=before)
 
 
 def _single_words(function: Function, contract: Contract) -> Passed:

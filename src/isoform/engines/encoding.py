@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field
 
 from isoform.borders.question import Question
@@ -17,7 +17,7 @@ from isoform.smt.solver import Answer, Solver
 from isoform.smt.terms import Term, Terms
 from isoform.sym.compare import Goal, goals
 from isoform.sym.context import Access, Context, disjoint, doubts_by_bases
-from isoform.sym.entry import constrain_entry
+from isoform.sym.entry import argument_term, constrain_entry
 from isoform.sym.execute import Execution
 from isoform.sym.policy import Policy, Unrolled
 from isoform.sym.recursion import calls_itself
@@ -84,8 +84,24 @@ def _encode(question: Question, budget: Budget) -> Encoding:
         policies = Unrolled(unroll=question.options.unroll), Unrolled(unroll=question.options.unroll)
         return encode_as(question, (question.target, question.rewrite), policies, budget, shared, contexts)
 
-    apart = _encode_apart(again, budget) if question.contract.preconditions else None
-    return apart if apart is not None else again(Terms(), (None, None))
+    plain = None if question.contract.preconditions else again(Terms(), (None, None))
+    if plain is not None and not _copies_of_arguments(plain):
+        return plain
+    apart = _encode_apart(again, budget)
+    return apart or plain or again(Terms(), (None, None))
+
+
+def _copies_of_arguments(encoding: Encoding) -> list[Term]:
+    """That blocks which the target always copies by memcpy do not overlap, where the addresses are arguments at fixed
+    distances. These are conditions on the inputs alone, whatever is assumed of accesses to memory."""
+    side = encoding.target.side
+    entry, terms = initial_state(side), side.terms
+    arguments = {argument_term(entry, argument) for argument in side.contract.arguments}
+    return [
+        copy.apart
+        for copy in side.copies
+        if copy.condition == terms.true and all(terms.split_sum(a)[0] in arguments for a in (copy.to, copy.source))
+    ]
 
 
 def _encode_apart(encoded: Callable[[Terms, Contexts], Encoding], budget: Budget) -> Encoding | None:
@@ -99,9 +115,9 @@ def _encode_apart(encoded: Callable[[Terms, Contexts], Encoding], budget: Budget
     for _ in range(MOST_ROUNDS):
         contexts = Context(apart=apart[0]), Context(apart=apart[1])
         encoding, solver, more = encoded(terms, contexts), Solver(terms, budget), False
-        given = [term for _, term in encoding.given]
+        given = [*(term for _, term in encoding.given), *_copies_of_arguments(encoding)]
         for context in contexts:
-            for store, load, doubts in doubts_by_bases(terms, context):
+            for store, load, doubts in _ranges(terms, context, bool(_copies_of_arguments(encoding))):
                 overlap = terms.negate(disjoint(terms, store, load))
                 if overlap in shown or solver.check([*given, overlap], APART_SECONDS) is Answer.UNSAT:
                     shown[overlap] = None
@@ -112,6 +128,18 @@ def _encode_apart(encoded: Callable[[Terms, Contexts], Encoding], budget: Budget
     if shown:
         encoding.target.gaps.append(Gap(GapKind.UNSUPPORTED, terms.any_of(list(shown)), OVERLAP))
     return encoding if shown or not any(context.doubts for context in contexts) else None
+
+
+def _ranges(
+    terms: Terms, context: Context, singly: bool
+) -> Iterator[tuple[Access, Access, list[tuple[Access, Access]]]]:
+    """Ranges that may be apart, with the accesses in them. `singly`: also single accesses. Two blocks that may be the
+    same one overlap, but not its first bytes and its last."""
+    for store, load, doubts in doubts_by_bases(terms, context):
+        yield store, load, doubts
+        for one in doubts if singly and len(doubts) > 1 else ():
+            if one not in context.apart:
+                yield *one, [one]
 
 
 def encode_as(

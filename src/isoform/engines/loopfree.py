@@ -15,6 +15,8 @@ from isoform.engines.encoding import Encoding, encode
 from isoform.engines.finding import Failed, Finding, Found, Proved, WithinBound
 from isoform.engines.obligations import NOTHING_VALID, Obligations
 from isoform.model.budget import Budget
+from isoform.model.errors import Unsupported
+from isoform.model.library import library_function
 from isoform.model.verdict import Proof
 from isoform.sym.compare import Goal
 from isoform.sym.policy import MOST_FIXED_ITERATIONS
@@ -33,7 +35,7 @@ class Loopfree:
     def answer(self, question: Question, budget: Budget) -> Finding:
         """What the encoding of both functions shows. For a function that calls itself, bools in memory may be assumed
         at entry only if they are shown at the deeper call. If that fails, a proof may do without them."""
-        encoding = encode(question, budget)
+        question, encoding = _encoded(question, budget)
         finding = _decide(question, encoding, budget)
         weaker = replace(question, contract=without_bools_in_memory(question.contract))
         recursive = calls_itself(question.target, question.rewrite)
@@ -41,6 +43,21 @@ class Loopfree:
             encoding = encode(weaker, budget)
             finding = _decide(question, encoding, budget)
         return replace(finding, assumptions=encoding.assumptions, timings=encoding.timings)
+
+
+def _encoded(question: Question, budget: Budget) -> tuple[Question, Encoding]:
+    """The formulas, with library calls as calls if all of them can be executed at once: a size that a helper passes on
+    is a constant only in the formulas. Otherwise with the loops that they stand for."""
+    plain = question.as_called
+    if plain is not None:
+        try:
+            encoding = encode(plain, budget)
+        except Unsupported:
+            return question, encode(question, budget)
+        calls = (*encoding.target.calls, *encoding.rewrite.calls)
+        if not any(library_function(site.callee).meaning for site in calls):
+            return plain, encoding
+    return question, encode(question, budget)
 
 
 def _decide(question: Question, encoding: Encoding, budget: Budget) -> Finding:

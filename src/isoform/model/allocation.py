@@ -20,6 +20,8 @@ BLOCKS_END = 0x6800_0000_0000
 _APART = 1 << 12
 _LARGEST = 1 << 20
 """A larger block is not available."""
+_TELLING, _TELLING_BITS, _TELLING_BYTE = 5, 0xF8, BLOCKS >> 40
+"""Addresses of blocks, from BLOCKS to below BLOCKS_END, all have these five bits in this byte, the lowest being 0."""
 
 WriteByte = Callable[[int, int], None]
 
@@ -125,6 +127,8 @@ class Blocks:
         blocks = BlocksLeft(extents)
         found, links = set(map(blocks.start_of, passed)), dict[int, set[int]]()
         for start in {address - offset for address in changes for offset in range(8)}:
+            if self.read(start + _TELLING) & _TELLING_BITS != _TELLING_BYTE:
+                continue  # no address of a block: most words of a block that was cleared
             word = sum(self.read(start + offset) << (8 * offset) for offset in range(8))
             target, holder = blocks.start_of(word), blocks.start_of(start)
             if target is not None and holder is None:

@@ -24,8 +24,7 @@ def carry_out(memory: Memory, name: str, arguments: tuple[int, ...]) -> int | No
     else:
         memory.overlaps |= meaning is Meaning.COPY and 0 < abs(destination - source) < size
         data = bytes(memory.load((source + i) % (1 << 64), 1) for i in range(size))
-    for index, byte in enumerate(data):
-        memory.store((destination + index) % (1 << 64), 1, byte)
+    memory.store_bytes(destination, data)
     return destination
 
 

@@ -110,6 +110,17 @@ class Memory:
             self.store((address + i) % (1 << (8 * self._pointer_size)), 1, byte)
         self.stores = noted
 
+    def store_bytes(self, address: int, data: bytes) -> None:
+        """Stores of single bytes, one after the other: a page at a time, unless the stores themselves are noted."""
+        size = 1 << (8 * self._pointer_size)
+        start = 0
+        while start < len(data):
+            place = (address + start) % size
+            end = start + (1 if self.stores is not None else PAGE - place % PAGE)
+            piece = data[start:end]
+            self.store(place, len(piece), int.from_bytes(piece, self._order))
+            start = end
+
     def store_outside(self, written: Mapping[int, int]) -> None:
         """What a function outside writes, by address. It is no store of the code that runs: whether that means to store
         a byte, or copies padding, does not show in it."""

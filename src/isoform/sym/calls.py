@@ -26,7 +26,7 @@ from isoform.sym.choices import only_external
 from isoform.sym.given import NotALocalError
 from isoform.sym.giving import end_before_call, given_away
 from isoform.sym.jumps import discover, refuse_inside
-from isoform.sym.libc import LIBRARY_MEANING, carry_out
+from isoform.sym.libc import LIBRARY_MEANING, carry_out, returned
 from isoform.sym.recursion import (
     RECURSION,
     after_deeper_call,
@@ -130,7 +130,7 @@ class Calls:
         return call.allocation is not None and self._allocations.allocate(call.allocation, passed, state)
 
     def _return_from_unknown(self, call: Call, passed: Passed, state: State) -> None:
-        name = _name(call)
+        name, called_with = _name(call), passed.arguments
         passed = self._as_given(name, passed, state)
         if call.system:
             self._return_from_system(passed, state)
@@ -138,6 +138,10 @@ class Calls:
             self._return_from_itself(passed, state)
         else:
             self._return_from(name, passed, state, self._text(call.output, state))
+            known = returned(name, called_with) if passed.callee.is_library and not call.present else None
+            if known is not None and not self._side.mentions_stack(known):
+                self._side.world.assume(LIBRARY_MEANING)
+                state.registers[self._side.machine.container_positions[self._side.machine.convention.result[0]]] = known
 
     def _text(self, output: OutputCall | None, state: State) -> Event | None:
         """What a call writes, if that is a constant: it is then the same event whichever function writes it."""

@@ -10,6 +10,8 @@ from isoform.model.library import library_function
 from isoform.model.library_function import Meaning
 from isoform.model.verdict import Assumption
 from isoform.smt.terms import Term
+from isoform.sym.context import disjoint
+from isoform.sym.side import Copy
 from isoform.sym.state import State
 
 _CHUNK = 8
@@ -17,6 +19,12 @@ _CHUNK = 8
 LIBRARY_MEANING = Assumption(
     "library-meaning",
     "memset, memcpy, memmove and strlen do what the C standard says, and memcpy on overlap what memmove does",
+)
+
+
+COPIES_APART = Assumption(
+    "copies-apart",
+    "the two blocks of a memcpy that the target calls are the same or do not overlap, as the C standard demands",
 )
 
 
@@ -32,6 +40,8 @@ def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | No
         return None
     state.side.world.assume(LIBRARY_MEANING)
     pieces = [(start, min(_CHUNK, size - start)) for start in range(0, size, _CHUNK)]
+    if meaning is Meaning.COPY:
+        _keep_apart(state, destination, source, size)
     if meaning is Meaning.FILL:
         values = [_repeated(state, source, length) for _, length in pieces]
     else:  # everything is read before anything is written: right for memmove, and memcpy must not overlap
@@ -39,6 +49,28 @@ def carry_out(state: State, name: str, arguments: tuple[Term, ...]) -> Term | No
     for (start, length), value in zip(pieces, values, strict=True):
         state.store(_at(state, destination, start), value, length)
     return destination
+
+
+def returned(name: str, arguments: tuple[Term, ...]) -> Term | None:
+    """The result of a call whose effect is not executed, if the C standard says what it is: the destination. Optimised
+    code uses the result in its place. None of any other call."""
+    meaning = library_function(name).meaning
+    if meaning is None or meaning is Meaning.LENGTH or len(arguments) != meaning.arguments:
+        return None
+    return arguments[0]
+
+
+def _keep_apart(state: State, destination: Term, source: Term, size: int) -> None:
+    """Inputs on which the target calls memcpy with blocks that overlap are outside the contract; those on which only
+    the rewrite does are not. Runs follow the same rule (`Outcome.overlaps`). Nothing is assumed after an outside call,
+    which may not return, nor of deeper calls of a function that calls itself."""
+    side, terms = state.side, state.side.terms
+    if side.tag != "a" or side.before_calls is not None or side.world.recursive or size <= 1:
+        return
+    apart = terms.disj(terms.eq(destination, source), disjoint(terms, (destination, size), (source, size)))
+    if apart != terms.true:
+        side.copies.append(Copy(state.condition, destination, source, apart))
+        side.world.assume(COPIES_APART)
 
 
 def _at(state: State, address: Term, offset: int) -> Term:

@@ -58,6 +58,17 @@ class BasedAccess:
     size: int
 
 
+@dataclass(frozen=True)
+class Copy:
+    """A call of memcpy."""
+
+    condition: Term
+    to: Term
+    source: Term
+    apart: Term
+    """That the blocks are the same or do not overlap."""
+
+
 class Side:
     """The unknowns of one side, the addresses in its image, and the accesses that it made so far."""
 
@@ -93,6 +104,8 @@ class Side:
         """What probably holds: that accesses are inside the object that contains their address, and that called
         pointers are not null. Used to choose inputs, never in a proof."""
         """For the target: the conditions of accesses, and that they are inside the objects they are meant for."""
+        self.copies: list[Copy] = []
+        """Calls of memcpy by the target."""
         self.heap_accesses: list[tuple[Term, Term, int]] = []
         """Condition, address and size of accesses to the rest of memory at computed addresses."""
         self.fixed_accesses: list[tuple[Term, Term, int]] = []

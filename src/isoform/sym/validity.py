@@ -18,7 +18,8 @@ HIGHEST_ADDRESS = 1 << 47
 
 def frame_bounds(side: Side) -> list[tuple[str, Term]]:
     """Accesses to the stack at computed offsets stay below the return address or in the arguments above it
-    (`stack-in-bounds`), and those of the target to objects of known size stay in them (`in-bounds`)."""
+    (`stack-in-bounds`), those of the target to objects of known size stay in them (`in-bounds`), and what the target
+    copies by memcpy does not overlap where it is copied to (`copies-apart`)."""
     terms = side.terms
     passed = side.contract.stack_argument_bytes
     above = terms.bv(side.machine.convention.stack_arguments_offset, side.width)
@@ -32,6 +33,8 @@ def frame_bounds(side: Side) -> list[tuple[str, Term]]:
         found.append((f"frame-{side.tag}-{number}", terms.implies(condition, inside)))
     rules = dict.fromkeys(terms.implies(condition, inside) for condition, inside in side.bounds)
     found += [(f"frame-{side.tag}-object-{number}", rule) for number, rule in enumerate(rules, 1)]
+    rules = dict.fromkeys(terms.implies(copy.condition, copy.apart) for copy in side.copies)
+    found += [(f"frame-{side.tag}-copy-{number}", rule) for number, rule in enumerate(rules, 1)]
     return found
 
 
