@@ -1,10 +1,12 @@
 """`isoform diff` on a real library: zlib, in several builds.
 
     python bench/diff.py [SOURCE-FOLDER] [--budget 10] [--time 900] [--jobs 1 2] [--cluster] [--only NAME...]
+                         [--pairs 0 1 2]
 
 Without a folder it is the zlib that comes with pypcode. For each pair of builds: how many functions have which answer,
-seconds on the wall clock and of processor time, the same command once more with the store, and after a patch of one
-function. With --cluster also on a local Dask cluster of two workers. A report, not a test: nothing here asserts a time.
+seconds on the wall clock and of processor time, the same command once more with the store, and with the same store
+after a patch of one function of the new build. With --cluster also on a local Dask cluster of two workers. A report,
+not a test: nothing here asserts a time.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ BUILDS = {
     "gcc -O2": ["gcc", "-O2"],
     "clang -O2": ["clang", "-O2"],
 }
-PAIRS = [("gcc -O2", "gcc -O2 patched"), ("gcc -O1", "gcc -O2"), ("gcc -O2", "clang -O2")]
+PATCHED = "gcc -O2 patched"
+PAIRS = [("gcc -O2", PATCHED), ("gcc -O1", "gcc -O2"), ("gcc -O2", "clang -O2")]
 PATCH = (
     "deflate.c",
     "if (level == Z_DEFAULT_COMPRESSION) level = 6;",
@@ -90,6 +93,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, nargs="*", default=[2])
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--pairs", type=int, nargs="*", choices=range(len(PAIRS)), default=range(len(PAIRS)))
     given = parser.parse_args()
     words = ["--budget", str(given.budget), "--time", str(given.time)]
     words += [word for name in given.only for word in ("--only", name)]
@@ -97,8 +101,8 @@ def main() -> None:
         folder = Path(context.enter_context(tempfile.TemporaryDirectory()))
         source = given.source or bundled_zlib()
         made = {name: build(source, folder, name, how) for name, how in BUILDS.items()}
-        made["gcc -O2 patched"] = build(patched(source, folder), folder, "patched", BUILDS["gcc -O2"])
-        for old, new in PAIRS:
+        made[PATCHED] = build(patched(source, folder), folder, "patched", BUILDS["gcc -O2"])
+        for old, new in (PAIRS[number] for number in given.pairs):
             left, right = made[old], made[new]
             if left is None or right is None:
                 print(f"{old} against {new}: no such compiler")
@@ -109,6 +113,8 @@ def main() -> None:
                 own = [*words, "-j", str(jobs), *store]
                 print(shown(f"{jobs} process{'es' if jobs > 1 else ''}", *diff(left, right, own)), flush=True)
                 print(shown("the same again", *diff(left, right, own)), flush=True)
+                if new == "gcc -O2" and made[PATCHED] is not None:
+                    print(shown("one function patched", *diff(left, made[PATCHED], own)), flush=True)
             if given.cluster:
                 address = context.enter_context(local_cluster())
                 print(shown("a cluster of 2 workers", *diff(left, right, [*words, "--cluster", address])), flush=True)

@@ -130,6 +130,46 @@ def test_accepted_differences(sources: tuple[str, str], tmp_path: Path, capsys: 
     assert (code, found["functions"][0]["accepted"]) == (1, None)
 
 
+def accepting(row: dict[str, Any], function: str) -> str:
+    return (
+        f'[[accepted]]\nfunction = "{function}"\nanswer = "different"\nold = "{row["old"]["digest"]}"\n'
+        f'new = "{row["new"]["digest"]}"\nreason = "it is meant"\n'
+    )
+
+
+def test_an_accepted_difference_is_about_the_declared_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The code is the same, and more bits of its result count."""
+    text = ".globl f\n.type f, @function\nf: lea {number}(%rdi), %eax\nret\n.size f, .-f\n"
+    for side, number in (("old", 1), ("new", 2)):
+        (tmp_path / f"{side}.c").write_text(f"RESULT f(int x) {{ return (RESULT)(x + {number}); }}\n")
+    words = (str(tmp_path / "old.c"), str(tmp_path / "new.c"))
+    narrow, wide = ("--cflags", "-O2 -DRESULT=char"), ("--cflags", "-O2 -DRESULT=int")
+    _, found = asked(capsys, *words, *wide)
+    sizes = found["functions"][0]["old"]["size"]
+    accepted = tmp_path / "accepted.toml"
+    accepted.write_text(accepting(found["functions"][0], "f"))
+    code, found = asked(capsys, *words, *wide, "--accept", str(accepted))
+    assert (code, found["functions"][0]["accepted"]) == (0, "it is meant")
+    code, found = asked(capsys, *words, *narrow, "--accept", str(accepted))
+    assert found["functions"][0]["old"]["size"] == sizes
+    assert (code, found["functions"][0]["accepted"]) == (1, None)
+
+
+def test_compilers_of_what_is_not_compiled(
+    sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = str(tmp_path / "old.o")
+    subprocess.run(["cc", "-c", "-O1", sources[0], "-o", built], check=True)
+    for option in ("--cc-a", "--cflags-a"):
+        assert run_command(["diff", built, sources[1], f"{option}=-O1"]) == 2
+        assert capsys.readouterr().err == (
+            f"isoform: {option} is about how a source is compiled, and {built} is none.\n"
+        )
+    assert run_command(["compare", f"{built}:changed", f"{sources[1]}:changed", "--cc-a", "cc"]) == 2
+    assert "--cc-a is about how a source is compiled" in capsys.readouterr().err
+    assert asked(capsys, built, sources[1], "--cflags-b=-O1", "--only", "changed")[0] == 1
+
+
 def test_folders(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for side in ("old", "new"):
         (tmp_path / side).mkdir()

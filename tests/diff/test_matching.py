@@ -156,6 +156,7 @@ ENTRY = {"function": "f", "answer": "different", "old": "0" * 12, "new": "1" * 1
         ({"old": "00"}, "at least 12 digits"),
         ({"reason": ""}, "must be a text"),
         ({"extra": "x"}, "nothing else"),
+        ({"new": "91aa02b7c3f4…"}, "must be digits of the digests"),
     ],
 )
 def test_bad_entries(change: dict[str, str], sentence: str, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -169,6 +170,31 @@ def test_nothing_may_be_accepted_yet(tmp_path: Path) -> None:
     path = tmp_path / "accepted.toml"
     path.write_text("# differences that are meant\n")
     assert read_accepted(str(path)) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a = " + "[" * 20_000, "nothing but"),
+        ("[[accept]]\n", "nothing but"),
+        ("[accepted]\nfunction = 'f'\n", "nothing but"),
+        ("accepted = [1]\n", "must have function"),
+        ("[[accepted]]\nfunction = 'f'\nfunction = 'g'\n", "is not TOML"),
+    ],
+)
+def test_files_that_accept_nothing(text: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "accepted.toml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=sentence):
+        read_accepted(str(path))
+
+
+@pytest.mark.parametrize("name", ["_ZN2ns3maxEii", "ns::max(int, int)", "ns::max( int,int )", "ns::max"])
+def test_accepted_names_as_written_in_the_source(name: str) -> None:
+    place = FunctionPlace("lib.so", None, "_ZN2ns3maxEii", "ns::max(int, int)", 0, 16, digest="a" * 64)
+    row = Row(place, place, FunctionAnswer.DIFFERENT)
+    assert Accepted(name, FunctionAnswer.DIFFERENT, "a" * 12, "a" * 12, "meant").fits(row)
+    assert not Accepted("ns::min", FunctionAnswer.DIFFERENT, "a" * 12, "a" * 12, "meant").fits(row)
 
 
 def test_archives_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

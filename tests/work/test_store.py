@@ -256,6 +256,18 @@ def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
     assert "is damaged" in refused(tmp_path / "cut")
 
 
+@pytest.mark.parametrize("table", ["isoform_notes", "isoform_answers", "isoform_claims", "isoform_runs"])
+def test_tables_of_our_names_that_are_not_ours(tmp_path: Path, table: str) -> None:
+    Store(tmp_path / "s").close()
+    with closing(sqlite3.connect(tmp_path / "s")) as database, database:
+        database.execute(f"drop table {table}")
+    if table != "isoform_notes":
+        assert f"has lost its table {table}" in refused(tmp_path / "s")
+    with closing(sqlite3.connect(tmp_path / "s")) as database, database:
+        database.execute(f"create table {table} (name text)")
+    assert f"has a table {table} that is not isoform's" in refused(tmp_path / "s")
+
+
 def test_places_where_no_store_can_be(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert "is not an ordinary file" in refused(tmp_path / "fifo")

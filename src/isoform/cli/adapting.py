@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isoform.cli.options import Cc, Cflags, Isa, Spec, checked_seconds, load_options, size_in_bytes
+from isoform.cli.options import Cc, Cflags, Isa, Spec, checked_seconds, load_options, refuse_compiler, size_in_bytes
 from isoform.cli.question_options import (
     Aborting,
     AsJson,
@@ -109,6 +109,8 @@ def adapt(
     from isoform.api import adapt as ask
     from isoform.borders.question import Options
 
+    refuse_compiler(a, cc_a, cflags_a, "a")
+    refuse_compiler(b, cc_b, cflags_b, "b")
     progress = Progress(enabled=not (quiet or as_json))
     how = AdaptOptions(
         families=None if family is None else families_named(family),

@@ -23,6 +23,7 @@ from isoform.cli.options import (
     engine_named,
     load_options,
     optional_seconds,
+    refuse_compiler,
     size_in_bytes,
 )
 from isoform.cli.question_options import (
@@ -136,6 +137,8 @@ def compare(
     from isoform.borders.question import Options
     from isoform.engines.answer import seconds_for_explaining
 
+    refuse_compiler(a, cc_a, cflags_a, "a")
+    refuse_compiler(b if b is not None else a, cc_b, cflags_b, "b")
     refuse_unwritable(html, "--html")
     progress = Progress(enabled=not (quiet or as_json))
     options = Options(

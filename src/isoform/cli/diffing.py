@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from isoform.cli.options import Cc, Cflags, Isa, checked_seconds, load_options, optional_seconds, size_in_bytes
+from isoform.cli.options import (
+    Cc,
+    Cflags,
+    Isa,
+    checked_seconds,
+    load_options,
+    optional_seconds,
+    refuse_compiler,
+    size_in_bytes,
+)
 from isoform.cli.streams import Progress, refuse_unwritable, write_whole
 from isoform.model.errors import UserError
 from isoform.model.library_diff import FunctionAnswer, LibraryDiff
@@ -98,6 +107,8 @@ def diff(
 
     if as_json and as_lines:
         raise UserError("--json and --jsonl are two forms of the same: give one.")
+    refuse_compiler(old, cc_a, cflags_a, "a")
+    refuse_compiler(new, cc_b, cflags_b, "b")
     refuse_unwritable(html, "--html")
     refuse_unwritable(sarif, "--sarif")
     progress = Progress(enabled=not (quiet or as_json or as_lines))
@@ -116,8 +127,8 @@ def diff(
         memory_limit=size_in_bytes(memory_limit),
         seed=seed,
         loading=(
-            load_options(cc_a or cc, cflags_a or cflags, isa, None),
-            load_options(cc_b or cc, cflags_b or cflags, isa, None),
+            load_options(cc_a or cc, cflags_a if cflags_a is not None else cflags, isa, None),
+            load_options(cc_b or cc, cflags_b if cflags_b is not None else cflags, isa, None),
         ),
         progress=progress,
     )

@@ -75,6 +75,16 @@ def load_options(cc: str | None, cflags: str | None, isa: str | None, function: 
     return LoadOptions(cc, compiler_flags(cflags), isa, function)
 
 
+def refuse_compiler(path: str, cc: str | None, cflags: str | None, letter: str) -> None:
+    """Options about how one side is compiled, where it is not."""
+    from isoform.load.open import SOURCE_SUFFIXES
+    from isoform.load.resolve import split_spec
+
+    given = [name for name, value in ((f"--cc-{letter}", cc), (f"--cflags-{letter}", cflags)) if value is not None]
+    if given and split_spec(path)[0].suffix not in SOURCE_SUFFIXES:
+        raise UserError(f"{given[0]} is about how a source is compiled, and {path} is none.")
+
+
 def compiler_flags(text: str | None) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text)) if text else ()

@@ -3,23 +3,24 @@
     [[accepted]]
     function = "inflate"
     answer = "different"
-    old = "3f0c…"           # what the code of both sides was when somebody looked
-    new = "91aa…"
+    old = "3f0c5a8e11d2"    # what the code of both sides was when somebody looked
+    new = "91aa02b7c3f4"
     reason = "the new version rejects empty blocks"
 
-An entry counts for these two versions of the code, and for no others.
+An entry counts for these two versions of the code and of how it is declared, and for no others.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from string import hexdigits
 from typing import Any
 
 from isoform.load.resolve import read_file
 from isoform.model.errors import UserError
 from isoform.model.library_diff import FunctionAnswer, Row
-from isoform.model.names import without_spaces
+from isoform.model.names import spellings, without_spaces
 from isoform.model.values import dataclass
 
 LEAST_DIGITS = 12
@@ -39,14 +40,19 @@ class Accepted:
     def fits(self, row: Row) -> bool:
         if row.old is None or row.new is None or row.answer is not self.answer:
             return False
-        names = (row.old.name, row.new.name, row.old.shown, row.new.shown, row.name)
-        is_named = without_spaces(self.function) in map(without_spaces, names)
-        return is_named and row.old.digest.startswith(self.old) and row.new.digest.startswith(self.new)
+        names = {*spellings(row.old.name), *spellings(row.new.name), without_spaces(row.name)}
+        return (
+            without_spaces(self.function) in names
+            and row.old.digest.startswith(self.old)
+            and row.new.digest.startswith(self.new)
+        )
 
 
 def read_accepted(path: str) -> tuple[Accepted, ...]:
     try:
         content = tomllib.loads(read_file(Path(path)).decode("utf-8"))
+    except RecursionError:
+        raise UserError(f"--accept {path} must have nothing but [[accepted]] tables.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"--accept {path} is not TOML: {error}.") from None
     entries = content.get("accepted", [])
@@ -66,4 +72,6 @@ def _entry(entry: Any, path: str, number: int) -> Accepted:
         raise UserError(f"{where}: answer must be one of {known}.")
     if min(len(entry["old"]), len(entry["new"])) < LEAST_DIGITS:
         raise UserError(f"{where}: old and new must have at least {LEAST_DIGITS} digits of the digests.")
+    if not set(entry["old"] + entry["new"]) <= set(hexdigits.lower()):
+        raise UserError(f"{where}: old and new must be digits of the digests as `isoform diff --json` prints them.")
     return Accepted(**{**entry, "answer": FunctionAnswer(entry["answer"])})

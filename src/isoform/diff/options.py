@@ -11,7 +11,7 @@ from isoform.borders.question import Options
 from isoform.load.open import LoadOptions
 from isoform.model.library_diff import FunctionAnswer
 from isoform.model.limits import DEFAULT_MEMORY
-from isoform.model.names import shown_name, without_parameters, without_spaces
+from isoform.model.names import spellings, without_spaces
 from isoform.model.values import dataclass
 
 
@@ -41,7 +41,7 @@ class DiffOptions:
 
     def has(self, *names: str) -> bool:
         """Whether a function of these names takes part."""
-        spelled = [spelling for name in names for spelling in _spellings(name)]
+        spelled = [spelling for name in names for spelling in spellings(name)]
         return (not self.only or _fit(spelled, self.only)) and not _fit(spelled, self.skip)
 
     @property
@@ -57,14 +57,6 @@ class DiffOptions:
             "match": [f"{old}={new}" for old, new in self.matches],
             "seed": self.seed,
         }
-
-
-def _spellings(name: str) -> tuple[str, ...]:
-    """A symbol, and if it is a C++ name also what people write: with parameters and without, blanks aside."""
-    shown = shown_name(name)
-    if shown == name:
-        return (name,)
-    return name, without_spaces(shown), without_spaces(without_parameters(shown))
 
 
 def _fit(spelled: Sequence[str], patterns: Sequence[str]) -> bool:

@@ -144,11 +144,13 @@ class Plan:
 
     def _with_digests(self, row: PlanRow) -> Row:
         places = row.row.old, row.row.new
-        contents = self._units[row.unit].contents(row.entries)
-        lines = self._units[row.unit].lines(row.entries)
+        unit = self._units[row.unit]
+        contents = unit.contents(row.entries)
+        declared = unit.declared(row.entries, contents)
+        lines = unit.lines(row.entries)
         old, new = (
-            replace(_at_line(place, line), digest=content.digest)
-            for place, content, line in zip(places, contents, lines, strict=True)
+            replace(_at_line(place, line), digest=work.content_key([content.digest, types]))
+            for place, content, types, line in zip(places, contents, declared, lines, strict=True)
             if place is not None
         )
         return replace(row.row, old=old, new=new)

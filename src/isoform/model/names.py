@@ -50,6 +50,14 @@ def without_parameters(shown: str) -> str:
     return name[_start_of_name(name) :]
 
 
+def spellings(name: str) -> tuple[str, ...]:
+    """A symbol, and if it is a C++ name also what people write: with parameters and without, blanks aside."""
+    shown = shown_name(name)
+    if shown == name:
+        return (name,)
+    return name, without_spaces(shown), without_spaces(without_parameters(shown))
+
+
 def _parameters(shown: str) -> int | None:
     """Where the list of parameters begins: the last opening parenthesis outside of angle brackets that ends a name."""
     close = shown.rfind(")")

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, inspect, not_, or_, select
+from sqlalchemy import Connection, Row, Select, Table, and_, delete, func, inspect, not_, or_, select
 
 from isoform.model.errors import UserError
 from isoform.model.values import dataclass
@@ -101,6 +101,7 @@ class Store:
         tables = self._tables(connection)
         if schema.notes.name in tables:
             self._refuse_other_schema(connection)
+            self._refuse_other_tables(connection, tables)
         elif tables and not self._database.is_server:
             raise StoreTrouble(f"{self.named} is a database of something else: name another file.")
         else:
@@ -123,7 +124,20 @@ class Store:
             connection.execute(select(func.pg_advisory_xact_lock(_CREATING)))
         return inspect(connection).get_table_names()
 
+    def _refuse_other_tables(self, connection: Connection, tables: Sequence[str]) -> None:
+        """Tables of our names that somebody else made, or that somebody changed."""
+        for table in schema.metadata.sorted_tables:
+            if table.name not in tables:
+                raise StoreTrouble(f"{self.named} has lost its table {table.name}: name another, or remove it.")
+            self._require_columns(connection, table)
+
+    def _require_columns(self, connection: Connection, table: Table) -> None:
+        found = {one["name"] for one in inspect(connection).get_columns(table.name)}
+        if found != {column.name for column in table.columns}:
+            raise StoreTrouble(f"{self.named} has a table {table.name} that is not isoform's: name another.")
+
     def _refuse_other_schema(self, connection: Connection) -> None:
+        self._require_columns(connection, schema.notes)
         query = select(schema.notes.c.value).where(schema.notes.c.name == "schema")
         found = connection.execute(query).scalar_one_or_none()
         if found != schema.SCHEMA:
