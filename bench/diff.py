@@ -113,8 +113,9 @@ def main() -> None:
                 own = [*words, "-j", str(jobs), *store]
                 print(shown(f"{jobs} process{'es' if jobs > 1 else ''}", *diff(left, right, own)), flush=True)
                 print(shown("the same again", *diff(left, right, own)), flush=True)
-                if new == "gcc -O2" and made[PATCHED] is not None:
-                    print(shown("one function patched", *diff(left, made[PATCHED], own)), flush=True)
+                changed = made[PATCHED] if new == "gcc -O2" else None
+                if changed is not None:
+                    print(shown("one function patched", *diff(left, changed, own)), flush=True)
             if given.cluster:
                 address = context.enter_context(local_cluster())
                 print(shown("a cluster of 2 workers", *diff(left, right, [*words, "--cluster", address])), flush=True)

@@ -139,7 +139,6 @@ def accepting(row: dict[str, Any], function: str) -> str:
 
 def test_an_accepted_difference_is_about_the_declared_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The code is the same, and more bits of its result count."""
-    text = ".globl f\n.type f, @function\nf: lea {number}(%rdi), %eax\nret\n.size f, .-f\n"
     for side, number in (("old", 1), ("new", 2)):
         (tmp_path / f"{side}.c").write_text(f"RESULT f(int x) {{ return (RESULT)(x + {number}); }}\n")
     words = (str(tmp_path / "old.c"), str(tmp_path / "new.c"))
