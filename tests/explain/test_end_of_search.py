@@ -42,6 +42,15 @@ def test_a_search_without_an_answer_says_so(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Fixed, "holds", lambda self, *arguments: False)
     root = found(tmp_path).root_cause
     assert root is not None
-    assert next(iter(sentences_of(root))).startswith(
-        "no single change makes the two equivalent, not even on this path; "
-    )
+    assert next(iter(sentences_of(root))).startswith("no single change was shown to make the two equivalent; ")
+
+
+def test_candidates_that_a_filter_leaves_out_are_not_said_to_be_none(tmp_path: Path) -> None:
+    for name, text in (("a.c", TARGET), ("b.c", TARGET.replace("3", "5"))):
+        (tmp_path / name).write_text(text)
+    verdict = compare(f"{tmp_path}/a.c:f", f"{tmp_path}/b.c:f", cc="cc", budget=20, cause_filter="load")
+    assert isinstance(verdict, Different)
+    assert verdict.root_cause is not None
+    assert list(sentences_of(verdict.root_cause)) == [
+        "no single change among those that --cause-filter keeps makes the two equivalent, not even on this path."
+    ]

@@ -118,6 +118,7 @@ class _Search:
         ranked = self._that_fix_witness(self._ranking.sort(list(self._counted("pairs"))))
         self._counts["agree on the witness"] = len(ranked)
         self._left = ranked
+        self._unrefuted = bool(ranked)
         try:
             return self._shown(ranked) or self._none(self._why_not(), ranked)
         except OutOfLimits as reason:
@@ -149,6 +150,7 @@ class _Search:
         self._counts["agree on runs of the same path"] = len(on_path)
         self._counts["agree on all runs"] = len(everywhere)
         self._left = everywhere or on_path or list(ranked)
+        self._unrefuted = bool(on_path)
         part = self._budget.part(self._budget.left * SHARE_OF_ALL_INPUTS)
         if self._has_loop:
             found = self._by_loops(everywhere)
@@ -380,7 +382,11 @@ class _Search:
         if self._budget.exhausted:
             # On a busy machine the wall clock may end it before its processor time is spent.
             return f"no cause found in {min(self._budget.spent, self._budget.seconds):.2g} s"
-        return "no single change makes the two equivalent, not even on this path"
+        among = " among those that --cause-filter keeps" if self._question.options.cause_filter is not None else ""
+        if self._unrefuted:
+            # Runs agree with these changes, and no proof was found: one of them may be the cause.
+            return f"no single change{among} was shown to make the two equivalent"
+        return f"no single change{among} makes the two equivalent, not even on this path"
 
     def _all_counts(self) -> dict[str, int]:
         return {**self._counts, "runs": self._runs.count, "asked a solver": self._fixed.asked}
