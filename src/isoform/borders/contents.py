@@ -261,7 +261,9 @@ class SharedContents:
             low = extent[0]  # whoever gets the address of an object may read all of it from there on
             kind = ApartKind.TABLE if other.kind in _CODE else kind
         leads = [f"{other.name}: {said}" for said in (other.target, other.rewrite)]
-        return Apart(kind, low, high, self._name(extent), leads[0], leads[1], other.certain, extent)
+        # Writable data may have been written before anyone reads it through this pointer; if not, that read shows it.
+        certain = other.certain and other.kind is not ApartKind.DATA
+        return Apart(kind, low, high, self._name(extent), leads[0], leads[1], certain, extent)
 
     def _name(self, extent: Range) -> str:
         whole = self._sides[0].around(extent[0])
