@@ -44,15 +44,16 @@ class Content:
 class Contents:
     """Of one file."""
 
-    def __init__(self, image: Image, walker: Walker | None, whole: str) -> None:
+    def __init__(self, image: Image, walker: Walker | None, whole: str, has_threads: bool) -> None:
         self._image = image
         self._walker = walker
         self._whole = whole
+        self._has_threads = has_threads
         self._meanings = Meanings(image)
 
     def of(self, entry: int) -> Content:
         found = None
-        if self._walker is not None and self._unnameds is not None:
+        if self._walker is not None and self._unnameds is not None and not self._has_threads:
             found = _Closure(self._image, self._walker, self._meanings, self._unnameds, self._all_data).content(entry)
         return found if found is not None else Content(f"{self._whole} {entry:#x}")
 
@@ -97,7 +98,7 @@ class _Closure:
 
     def content(self, entry: int) -> Content | None:
         said: list[str] = []
-        if self._image.has_handlers or self._image.is_fixed or self._image.thread_origin:
+        if self._image.has_handlers or self._image.is_fixed:
             return None
         try:
             self._number("code", entry, 0)

@@ -13,7 +13,7 @@ from isoform.load.described import SourceLine
 from isoform.load.image import Image, Symbol
 from isoform.load.library_pair import LibraryPair
 from isoform.load.open import LoadOptions
-from isoform.load.parsed import ParsedFile
+from isoform.load.parsed import THREAD_LOCAL, ParsedFile
 from isoform.load.place import place_files
 
 
@@ -25,6 +25,7 @@ class Unit:
         self.members = members
         self.pair = LibraryPair(files, (members[0].shown, members[1].shown))
         self.digests = tuple(sha256(file.data).hexdigest() for file in files)
+        self._has_threads = tuple(map(_has_threads, files))
 
     @cached_property
     def identical(self) -> Identical:
@@ -50,8 +51,8 @@ class Unit:
     @cached_property
     def _contents(self) -> list[Contents]:
         walkers = (None, None) if self.identical.why_never else self.identical.walkers
-        sides = zip(self.pair.together, walkers, self.digests, strict=True)
-        return [Contents(library.image, walker, digest) for library, walker, digest in sides]
+        sides = zip(self.pair.together, walkers, self.digests, self._has_threads, strict=True)
+        return [Contents(library.image, walker, digest, threads) for library, walker, digest, threads in sides]
 
     def lines(self, entries: tuple[int, int]) -> list[SourceLine | None]:
         """Where debug information says that two functions begin."""
@@ -74,6 +75,14 @@ class Unit:
     def _by_address(self) -> tuple[dict[int, Symbol], dict[int, Symbol]]:
         left, right = ({f.address: f.symbol for f in side} for side in self.functions)
         return left, right
+
+
+def _has_threads(file: ParsedFile) -> bool:
+    """Whether a file has thread-local data or names some of another file. (An image has a
+    thread pointer also where code only checks the stack; code that uses it otherwise is refused by the walk.)"""
+    symbols = (*file.symbols, *file.dynamic_symbols)
+    is_named = any(symbol.kind == THREAD_LOCAL for symbol in symbols)
+    return is_named or any(section.thread_local for section in file.sections.values())
 
 
 def opened(number: int, members: tuple[ComparedFile, ComparedFile], loading: tuple[LoadOptions, LoadOptions]) -> Unit:
