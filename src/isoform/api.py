@@ -30,7 +30,7 @@ from isoform.model.outcome import Inputs, Outcome
 from isoform.model.placement import put_argument
 from isoform.model.saved import SavedQuestion, saved_from_json
 from isoform.model.values import dataclass
-from isoform.model.verdict import Different, Subject, Verdict, Witness
+from isoform.model.verdict import Assumption, Different, Subject, Verdict, Witness, merged_assumptions
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
@@ -217,7 +217,7 @@ def _refuse_itself(target: Side, load_target: LoadOptions, load_rewrite: LoadOpt
 def explain(path: str | Path, **keywords: Any) -> Different:
     """The cause of a difference that `compare --json` saved: the witness is replayed, and nothing else is asked again.
     `keywords` are `explain`, `explain_budget`, `causes`, `memory_limit` and `progress`, as in `compare`."""
-    asked, inputs = _saved_difference(Path(path))
+    asked, inputs, assumptions = _saved_difference(Path(path))
     sides = [replace(_loading(side), function=side.get("function")) for side in asked.sides]
     options = Options(**{**asked.options, "explain": Explain.FIRST, **keywords})
     budget = Budget(seconds_for_explaining(options))
@@ -225,7 +225,9 @@ def explain(path: str | Path, **keywords: Any) -> Different:
         specs = [str(side.get("spec")) for side in asked.sides]
         loaded = open_pair(specs[0], specs[1], sides[0], sides[1])
         verdict = explained(loaded, options, budget, asked.code, inputs, _explainer(options))
-    return replace(verdict, asked=replace(asked, code=asked.code))
+    # The cause is proved under the assumptions of the question, those that its engines made included.
+    every = merged_assumptions((*assumptions, *verdict.assumptions))
+    return replace(verdict, asked=replace(asked, code=asked.code), assumptions=every)
 
 
 def _loading(side: Mapping[str, Any]) -> LoadOptions:
@@ -235,7 +237,7 @@ def _loading(side: Mapping[str, Any]) -> LoadOptions:
         raise UserError("the question in the file cannot be read; ask it again with `compare --json`") from None
 
 
-def _saved_difference(path: Path) -> tuple[SavedQuestion, Inputs]:
+def _saved_difference(path: Path) -> tuple[SavedQuestion, Inputs, tuple[Assumption, ...]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -249,7 +251,14 @@ def _saved_difference(path: Path) -> tuple[SavedQuestion, Inputs]:
     witness = content.get("witness")
     if not isinstance(witness, dict) or "saved" not in witness:
         raise UserError(f"{path} does not have the question: it was not asked about files.")
-    return saved_from_json(witness["saved"])
+    return *saved_from_json(witness["saved"]), tuple(_saved_assumptions(content.get("assumptions"), path))
+
+
+def _saved_assumptions(saved: object, path: Path) -> Iterator[Assumption]:
+    for each in saved if isinstance(saved, list) else ():
+        if not isinstance(each, dict) or not all(isinstance(each.get(key), str) for key in ("name", "why")):
+            raise UserError(f"{path} is not what `isoform compare --json` prints.")
+        yield Assumption(each["name"], each["why"])
 
 
 def adapt(
