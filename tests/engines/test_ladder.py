@@ -279,7 +279,7 @@ def test_without_a_loop_paths_are_compared_before_the_formula_gets_all(climb: Ca
     assert climbed.why == "still too hard"
     small = climb(loop=False, budget=4.0)
     assert small.seconds(LAST) == pytest.approx(1.0, rel=0.2)
-    assert small.seconds(CONCOLIC) == pytest.approx(4.0 / 2, rel=0.2)
+    assert small.seconds(CONCOLIC) == pytest.approx(4.0 / 3, rel=0.2)
 
 
 def test_a_formula_that_failed_in_time_is_not_asked_again(climb: Callable[..., Climbed], found: Found) -> None:
