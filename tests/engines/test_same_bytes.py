@@ -108,7 +108,7 @@ def test_not_the_same(tmp_path: Path, source: str, before: str, after: str, link
     with pytest.raises(Differs):
         found.assumptions(entries(found))
     digests = [
-        Contents(walker.image, walker, f"file {side}").of(entry).digest
+        Contents(walker.image, walker, f"file {side}", False).of(entry).digest
         for side, (walker, entry) in enumerate(zip(found.walkers, entries(found), strict=True))
     ]
     assert digests[0] != digests[1]
