@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, product
 
 from isoform.borders.question import Question
 from isoform.load.known import known_signature
@@ -17,6 +18,10 @@ _NEAR = 256
 """Bytes after a pointer that may be further elements of what it points to."""
 _WORD_SHIFTS = (0, 32)
 """Where a structure in a register may have a bool beside an `int`."""
+_MOST_IN_WORDS = 5
+"""Bools in such structures of which all values together are tried; of more, all 1 and all 0."""
+_BYTES = (2, 3, 4, 7, 0x10, 0x55, 0x80, 0xFE, 0xFF)
+"""What no bool holds. Code that does the same with each as with its lowest bit, or with 1, may rely on a bool."""
 
 
 def may_hold_bools(question: Question) -> bool:
@@ -122,8 +127,10 @@ def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
     wide = [name for name in question.contract.bytes_read if inputs[0].registers.get(name, 0) > 1]
     if wide:
         yield [_with_registers(inputs, dict.fromkeys(wide, bit)) for bit in (1, 0)]
-    for name, shift in _bools_in_words(question, inputs):
-        yield [_with_byte(inputs, name, shift, bit) for bit in (1, 0)]
+    places = list(_bools_in_words(question, inputs))
+    if places:
+        several = product((1, 0), repeat=len(places)) if len(places) <= _MOST_IN_WORDS else ((1,), (0,))
+        yield [_with_bits(inputs, dict(zip(places, cycle(bits), strict=False))) for bits in several]
     results = _results_of_unknown_type(question, inputs)
     if results and _looks_at_bytes_only(question, inputs, results):
         yield [
@@ -133,21 +140,43 @@ def as_if_bools(question: Question, inputs: Pair) -> Iterator[list[Pair]]:
 
 
 def _bools_in_words(question: Question, inputs: Pair) -> Iterator[tuple[str, int]]:
-    """Without debug information: the bytes of argument registers that may be a bool in a structure. Nothing reads the
-    padding above it, and one side uses only its lowest bit."""
+    """Without debug information: the bytes of argument registers that may be a bool in a structure."""
     if question.contract.certain is None:
         return
     for argument in question.contract.arguments:
         name = argument.places[0].register
         if name is None or name in question.contract.bytes_read:
             continue
-        for shift in _WORD_SHIFTS:
+        for shift in range(0, 8 * argument.places[0].size, 8):
             byte = inputs[0].registers.get(name, 0) >> shift & 0xFF
-            if byte > 1 and _is_read_as_bool(question, inputs, name, shift, byte):
+            if byte > 1 and (
+                _is_read_as_bool(question, inputs, name, shift)
+                or (shift in _WORD_SHIFTS and _is_alone_in_word(question, inputs, name, shift, byte))
+            ):
                 yield name, shift
 
 
-def _is_read_as_bool(question: Question, inputs: Pair, name: str, shift: int, byte: int) -> bool:
+def _is_read_as_bool(question: Question, inputs: Pair, name: str, shift: int) -> bool:
+    """Whether a side uses only the lowest bit of a byte, or only whether it is zero: whatever the byte holds, it does
+    the same with the 0 or 1 that stands for it."""
+
+    def runs(byte: int) -> Sequence[Outcome]:
+        return question.run_both(_with_byte(inputs, name, shift, byte))
+
+    as_zero, as_one = runs(0), runs(1)
+    lowest, nonzero = {0, 1}, {0, 1}
+    for byte in _BYTES:
+        ran = runs(byte)
+        by_one, by_zero = (_changes(question, bit, ran) for bit in (as_one, as_zero))
+        lowest -= {side for side in lowest if (by_one if byte & 1 else by_zero)[side]}
+        nonzero -= {side for side in nonzero if by_one[side]}
+        if not lowest | nonzero:
+            return False
+    return True
+
+
+def _is_alone_in_word(question: Question, inputs: Pair, name: str, shift: int, byte: int) -> bool:
+    """Whether nothing reads the padding above a byte, and one side uses only its lowest bit."""
     lowest_bit_only = question.run_both(_with_byte(inputs, name, shift, byte & 1))
     if all(_changes(question, question.run_both(inputs), lowest_bit_only)):
         return False
@@ -161,6 +190,12 @@ def _is_read_as_bool(question: Question, inputs: Pair, name: str, shift: int, by
 
 def _with_byte(inputs: Pair, name: str, shift: int, byte: int) -> Pair:
     return _with_registers(inputs, {name: inputs[0].registers[name] & ~(0xFF << shift) | byte << shift})
+
+
+def _with_bits(inputs: Pair, bits: Mapping[tuple[str, int], int]) -> Pair:
+    for (name, shift), bit in bits.items():
+        inputs = _with_byte(inputs, name, shift, bit)
+    return inputs
 
 
 def _with_registers(inputs: Pair, registers: Mapping[str, int]) -> Pair:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -19,6 +19,7 @@ from isoform.engines.replaceable import rests_on_replaceable_calls
 from isoform.load.image import Image
 from isoform.model.contract import BoundsRule, Contract, Reading, ReturnAs, argument_value
 from isoform.model.library import library_function
+from isoform.model.machine import Machine
 from isoform.model.outcome import (
     FRAME_LIMIT,
     RESULT_SPACES,
@@ -168,19 +169,33 @@ def _differs_by_signs(question: Question, inputs: Pair, outcomes: tuple[Outcome,
 
 
 def _holds_placed(question: Question, inputs: Inputs) -> bool:
-    """Whether inputs hold addresses of code, or of data that only one side has: isoform's placement of it has no
-    meaning, and functions that are passed in are not the pair's own."""
+    """Whether inputs, or what outside functions return in them, hold addresses of code, or of data that only one side
+    has: isoform's placement of it has no meaning, and functions that are passed in are not the pair's own."""
     layout, memory = question.contract.machine.memory, inputs.memory
     if layout is None or layout.zeroed:
         return False  # a program that is at the addresses it was written for
-    words = [sum(memory[a + i] << (8 * i) for i in range(8)) for a in memory if all(a + i in memory for i in range(8))]
-    values = {*inputs.registers.values(), *words}
+    values = {*inputs.registers.values(), *_words(memory)}
+    for effect in inputs.call_results.values():
+        values |= {*effect.registers.values(), *_words(effect.memory)}
     images = question.target.image, question.rewrite.image
-    return any(
+    if any(
         value in image.aliases or image.code_at(value, 1) or any(low <= value <= high for low, high in image.private)
         for image in images
         for value in values
+    ):
+        return True
+    # An outside function that writes a variable which one side has not: the two are not given the same memory.
+    return any(
+        low <= address < high
+        for effect in inputs.call_results.values()
+        for address in effect.memory
+        for image in images
+        for low, high in image.private
     )
+
+
+def _words(memory: Mapping[int, int]) -> list[int]:
+    return [sum(memory[a + i] << (8 * i) for i in range(8)) for a in memory if all(a + i in memory for i in range(8))]
 
 
 def _depends_on_what_differs(question: Question, inputs: Pair, outcomes: tuple[Outcome, Outcome]) -> bool:
@@ -282,12 +297,34 @@ def uses_valid_memory(question: Question, inputs: Pair) -> bool:
     if not layout.zeroed and any(_is_constant(question.target.image, a) for a in outcomes[0].writes):
         return False
     touched = [a for o in outcomes for a in (*o.reads, *o.writes)]
+    if not layout.zeroed and _meets_private(question, outcomes):
+        return False
+    if any(_is_thread_container(question.contract.of(side).machine, a) for side in range(2) for a in touched):
+        return False
     if _passes_null(question, inputs[0]) and any(a < BUFFERS for a in touched):
         return False  # compilers assume that a pointer which is dereferenced, at any distance, is not null
     return all(
         LOWEST_ADDRESS <= a < HIGHEST_ADDRESS and not in_own_frame(question, a)
         for a in touched
         if not is_stack_argument(question, a)
+    )
+
+
+def _is_thread_container(machine: Machine, address: int) -> bool:
+    if machine.thread_pointer is None:
+        return False
+    return address - machine.initial[machine.thread_pointer] in machine.thread_containers
+
+
+def _meets_private(question: Question, outcomes: tuple[Outcome, Outcome]) -> bool:
+    """Whether a side uses memory where only the other has data: its own image has nothing there, so that the pointer
+    which led there was made from isoform's placement."""
+    images = question.target.image, question.rewrite.image
+    return any(
+        low <= address < high
+        for side, outcome in enumerate(outcomes)
+        for low, high in images[1 - side].private
+        for address in (*outcome.reads, *outcome.writes)
     )
 
 

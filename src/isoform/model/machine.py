@@ -133,6 +133,9 @@ class Machine:
     """A container with one bit for each weak symbol that may have no definition (`Image.weak`): set if it has none."""
     thread_pointer: str | None = None
     """A container whose initial value is the address that thread-local objects are relative to."""
+    thread_containers: range = range(0)
+    """Bytes from the thread pointer that are a container of their own, and not memory, in instructions that name them:
+    what reaches them otherwise is outside the contract."""
     library: Mapping[str, bytes] = field(default_factory=dict)
     """Library functions that only compute, by name: code without branches that can replace a call."""
 

@@ -95,3 +95,44 @@ high_half_more:
 	sarq	$63, %rdx
 	ret
 	.size high_half_more, .-high_half_more
+
+# {bool; bool; int} and a pointer to a bool: one side adds the bytes, the other takes their lowest bits.
+	.globl two_added
+	.type two_added, @function
+two_added:
+	movzbl	%dil, %eax
+	movq	%rdi, %rcx
+	movzbl	%ch, %edx
+	leal	(%rax,%rdx,2), %eax
+	shrq	$32, %rcx
+	addl	%ecx, %eax
+	ret
+	.size two_added, .-two_added
+
+	.globl two_bits
+	.type two_bits, @function
+two_bits:
+	movq	%rdi, %rcx
+	shrq	$32, %rcx
+	movl	%edi, %eax
+	andl	$1, %eax
+	shrl	$7, %edi
+	andl	$2, %edi
+	orl	%edi, %eax
+	addl	%ecx, %eax
+	ret
+	.size two_bits, .-two_bits
+
+	.globl two_shifted
+	.type two_shifted, @function
+two_shifted:
+	movq	%rdi, %rcx
+	shrq	$32, %rcx
+	movl	%edi, %eax
+	andl	$1, %eax
+	shrl	$6, %edi
+	andl	$4, %edi
+	orl	%edi, %eax
+	addl	%ecx, %eax
+	ret
+	.size two_shifted, .-two_shifted

@@ -18,6 +18,9 @@ from isoform.model.signature import LONG_DOUBLE_BITS, CType, Passing, Signature,
 from isoform.model.verdict import Assumption
 
 X87_EMPTY = Assumption("x87-stack-empty", "the x87 stack is empty at entry, as the convention says")
+CANARY_APART = Assumption(
+    "canary-apart", "the stack protector's canary at fs:0x28 is reached by instructions that name it, and by no others"
+)
 DIRECTION_FLAG = Assumption("direction-flag-clear", "the direction flag is clear at entry, as the convention says")
 _EIGHTBYTE = 8
 _STACK_ALIGNMENT = 16

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from isoform.isa.x86_64.operands import ImmediateOperand, MemoryOperand, NoSemanticsError, Operand, Register, is_general
-from isoform.isa.x86_64.registers import CANARY, REGISTERS
+from isoform.isa.x86_64.registers import CANARY, CANARY_OFFSET, REGISTERS
 from isoform.model.microop import FALSE, TRUE, Kind, MicroOp, Space, Var, abort_reason, code, const
 
-CANARY_OFFSET = 0x28
 Value = Var | int
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 from functools import cache
 
 from isoform.isa.sleigh import SleighDecoder
-from isoform.isa.x86_64.abi import CONVENTION, DIRECTION_FLAG, X87_EMPTY, gap_assumptions, place
+from isoform.isa.x86_64.abi import CANARY_APART, CONVENTION, DIRECTION_FLAG, X87_EMPTY, gap_assumptions, place
 from isoform.isa.x86_64.alignment import alignment
 from isoform.isa.x86_64.amendments import amend
 from isoform.isa.x86_64.library import LIBRARY
 from isoform.isa.x86_64.operands import EVEX, NoSemanticsError
 from isoform.isa.x86_64.registers import (
     CANARY,
+    CANARY_OFFSET,
     FLAGS,
     MASK_CONTAINERS,
     REGISTERS,
@@ -100,9 +101,14 @@ MACHINE = Machine(
     registers=REGISTERS,
     containers=tuple(sorted(_CONTAINERS, key=lambda name: REGISTERS[name].offset)),
     boolean=frozenset(name for name in FLAGS if name != "df"),
-    at_entry={"df": (DIRECTION_FLAG,), "x87": (X87_EMPTY, DEFAULT_ROUNDING_MODE)},
+    at_entry={
+        "df": (DIRECTION_FLAG,),
+        "x87": (X87_EMPTY, DEFAULT_ROUNDING_MODE),
+        "canary": (CANARY_APART,),
+    },
     initial={"df": 0, "x87": X87_AT_ENTRY, "fs_offset": THREAD_POINTER},
     thread_pointer="fs_offset",
+    thread_containers=range(CANARY_OFFSET, CANARY_OFFSET + 8),
     absent_symbols="absent",
     alignment=alignment,
     library=LIBRARY,

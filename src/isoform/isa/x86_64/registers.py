@@ -8,6 +8,8 @@ WIDE = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi")
 FLAGS = {"cf": 0x200, "pf": 0x202, "af": 0x204, "zf": 0x206, "sf": 0x207, "df": 0x20A, "of": 0x20B}
 CANARY = Var(Space.REGISTER, 0x3000, 8)
 """The stack protector's constant at fs:0x28, kept out of memory: nothing a function stores reaches it."""
+CANARY_OFFSET = 0x28
+"""Bytes from the thread pointer."""
 ABSENT = Var(Space.REGISTER, 0x3010, 8)
 """One bit for each weak symbol that may have no definition (`Machine.absent_symbols`)."""
 X87 = Var(Space.REGISTER, 0x2000, 83)
