@@ -347,8 +347,8 @@ def _joined(one: _State | None, other: _State) -> _State:
 
 
 def _leave_above(byte: Var, origins: dict[int, Origin]) -> None:
-    """Notes what stays above a byte that is written alone, up to the size of an `int`. If the
-    register was set to a constant before, the byte is a part of a number whose other bytes are known."""
+    """Notes what stays above a byte that is written alone, up to the size of an `int`. If the register was set to a
+    constant before, the byte is a part of a number whose other bytes are known."""
     for above in range(byte.offset + 1, byte.offset + 4):
         kept = origins.get(above, Origin.ENTRY)
         if kept & ~_CONSTANT:
@@ -370,8 +370,8 @@ def _origins_of(op: MicroOp, registers: dict[int, Origin], temps: dict[int, Orig
 
 
 def _bitwise(ins: Sequence[Var], kind: Kind, registers: dict[int, Origin], temps: dict[int, Origin]) -> Origin:
-    """A byte computed from the same byte of each input: compilers combine truth values by an `or` of whole registers, so
-    that what is undefined above them stays so. A constant zero, as in an `and` with 1, clears it."""
+    """A byte computed from the same byte of each input: compilers combine truth values by an `or` of whole
+    registers, so that what is undefined above them stays so. A constant zero, as in an `and` with 1, clears it."""
     if kind is Kind.INT_AND and any(var.space is Space.CONST and not var.offset for var in ins):
         return Origin.COMPUTED
     return Origin.COMPUTED | reduce(or_, (_origin(var, registers, temps) for var in ins)) & Origin.LEFT_ABOVE
