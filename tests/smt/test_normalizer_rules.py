@@ -233,6 +233,39 @@ def functions_of_bits(m: Maker) -> Terms:
     yield make(Kind.BV_XOR, x, make(Kind.BV_NOT, x))
 
 
+def with_masks(m: Maker, condition: Term, one: Term, other: Term, kind: Kind = Kind.BV_OR) -> Term:
+    """One word where the condition holds, else the other one, as vector instructions choose."""
+    mask = m.make(Kind.ITE, condition, m.number(-1), m.number(0))
+    chosen = m.make(Kind.BV_AND, mask, one), m.make(Kind.BV_AND, m.make(Kind.BV_NOT, mask), other)
+    return m.make(kind, *chosen)
+
+
+def choices_by_masks(m: Maker) -> Terms:
+    """Also nested ones, of sums, by a condition that is negated, and words that are not chosen by one condition."""
+    some = m.operands()
+    for condition in (*m.conditions(), m.make(Kind.NOT, m.conditions()[0])):
+        for kind in (Kind.BV_OR, Kind.BV_XOR):
+            for one, other in ((m.x, m.y), (some[3], some[4]), (some[7], some[2]), (some[5], some[3])):
+                yield with_masks(m, condition, one, other, kind)
+        inner = with_masks(m, m.conditions()[1], m.x, m.number(2))
+        yield with_masks(m, condition, inner, m.y)
+        under, over = (m.make(Kind.ITE, condition, *words) for words in ((m.x, some[10]), (m.y, some[10])))
+        yield m.make(Kind.BV_OR, under, over)
+        yield m.make(Kind.BV_OR, under, m.make(Kind.BV_SUB, m.x, over))
+
+
+@pytest.mark.parametrize("kind", [Kind.BV_OR, Kind.BV_XOR], ids=lambda kind: kind.name)
+def test_a_choice_by_masks_is_a_choice(kind: Kind) -> None:
+    m = maker(8)
+    for condition in (m.make(Kind.BV_ULT, m.x, m.y), m.make(Kind.NOT, m.make(Kind.EQUAL, m.x, m.number(1)))):
+        for one, other in ((m.x, m.y), (m.make(Kind.BV_SHR, m.x, m.y), m.make(Kind.BV_ADD, m.x, m.y))):
+            normalizer = Normalizer(m.manager)
+            plain = normalizer.normalize(m.make(Kind.ITE, condition, one, other))
+            assert normalizer.normalize(with_masks(m, condition, one, other, kind)) == plain
+            twin = with_masks(m, condition, other, one, kind)
+            assert normalizer.normalize(twin) != plain
+
+
 def carries(m: Maker) -> Terms:
     """Whether sums wrap, added to sums: chains of words are added like that."""
     make, one = m.make, m.number(1)
@@ -245,7 +278,7 @@ def carries(m: Maker) -> Terms:
 
 @pytest.mark.parametrize("expanded", [False, True], ids=["cheapest", "expanded"])
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("cases", [equations, extremes, functions_of_bits, carries])
+@pytest.mark.parametrize("cases", [equations, extremes, functions_of_bits, choices_by_masks, carries])
 def test_terms_that_become_the_first_of_their_kind(cases: Callable[[Maker], Terms], width: int, expanded: bool) -> None:
     m = maker(width)
     normalizer = Normalizer(m.manager, expanded)

@@ -12,7 +12,7 @@ operands below have been expanded already; an *atom* is a term that is no arithm
   equal if 2^w times them are equal modulo 2^2w.
 - Two words are equal if their difference is 0: always if it is that, and never if it is another constant.
 - A choice between two words is the second plus, under the condition, their difference; a mask is such a choice between
-  -1 and 0, and extending or cutting off 0 gives 0.
+  -1 and 0, and extending or cutting off 0 gives 0. Of two words of which always one is 0, `or` is a choice.
 - The greatest of several words does not depend on the order in which they are compared, nor does the least.
 - Bitwise operators are the same if they are so for single bits (`bit_functions.py`).
 
@@ -123,6 +123,8 @@ class _Expander(Polynomials):
             difference = self._constant(operands[0]) if self._constant(operands[1]) == 0 else None
             if difference is not None:
                 return self._terms.intern(Node("false" if difference else "true", (), ()), BOOL)
+        if node.operator == "ite" and self._terms.nodes[operands[0]].operator == "not":
+            operands = self._terms.nodes[operands[0]].operands[0], operands[2], operands[1]
         interned = self._terms.intern(node._replace(operands=operands), self._terms.sorts[number])
         if width is None:
             return interned
@@ -210,14 +212,51 @@ class _Expander(Polynomials):
             condition = self._all_ones_if(mask, width)
             if condition is None:
                 continue
-            zero, ones = (self._number({(): value}, width) for value in (0, -1))
             if operator == "bvand":
-                return self._choice((condition, word, zero), width)
+                return self._only_under(condition, word, width)
+            ones = self._number({(): -1}, width)
             if operator == "bvor":
                 return self._choice((condition, ones, word), width)
             inverted = self._number(self._sum([times(self._polynomial(word), -1), {(): -1}], width), width)
             return self._choice((condition, inverted, word), width)
+        return None if operator == "bvand" or len(operands) != 2 else self._either(operands, width)
+
+    def _only_under(self, condition: int, word: int, width: int) -> int:
+        """A word under a condition, else 0."""
+        node = self._terms.nodes[condition]
+        chosen = self._choice((condition, word, self._number({}, width)), width)
+        if chosen is not None:
+            return chosen
+        if node.operator == "not":
+            opposite = self._only_under(node.operands[0], word, width)
+            return self._number(self._sum([self._polynomial(word), times(self._polynomial(opposite), -1)], width), width)
+        return self._terms.intern(Node("ite", (), (condition, word, self._number({}, width))), bit_vector(width))
+
+    def _either(self, operands: tuple[int, ...], width: int) -> int | None:
+        """`bvor` or `bvxor` of two words of which, by some condition, always one is 0: a choice between them."""
+        atoms = [monomial[0] for monomial in self._polynomial(operands[0]) if len(monomial) == 1]
+        for atom in filter(self._is_under_condition, atoms):
+            condition = self._terms.nodes[atom].operands[0]
+            then, otherwise = (
+                [self._given(condition, holds, word, width) for word in operands] for holds in (True, False)
+            )
+            for kept, dropped in ((0, 1), (1, 0)):
+                if self._constant(then[dropped]) == 0 and self._constant(otherwise[kept]) == 0:
+                    chosen = condition, then[kept], otherwise[dropped]
+                    found = self._choice(chosen, width)
+                    return self._terms.intern(Node("ite", (), chosen), bit_vector(width)) if found is None else found
         return None
+
+    def _given(self, condition: int, holds: bool, number: int, width: int) -> int:
+        """A word where a condition holds, or where it does not: summands under it are there, or 0."""
+        summands: list[Polynomial] = [{}]
+        for monomial, coefficient in self._polynomial(number).items():
+            node = self._terms.nodes[monomial[0]] if len(monomial) == 1 else None
+            if node is None or not self._is_under_condition(monomial[0]) or node.operands[0] != condition:
+                summands.append({monomial: coefficient})
+            elif holds:
+                summands.append(times(self._polynomial(node.operands[1]), coefficient))
+        return self._number(self._sum(summands, width), width)
 
     def _all_ones_if(self, mask: int, width: int) -> int | None:
         """The condition of a word that is -ite(c, 1, 0), which is c, or ite(c, 1, 0) - 1, which is not c."""

@@ -56,6 +56,8 @@ class Choices(Representatives):
         found = self._chosen(condition, value, {}, width)
         if found is not None:
             return found
+        if condition.kind() is Kind.NOT:
+            return ring.added(value, ring.scaled(self._conditional(condition[0], value, width), -1, width), width)
         return self._as_atom(self._under(condition, self._represent(value, width), width))
 
     def _masked(self, kind: Kind, operands: list[Polynomial], width: int) -> Polynomial | None:
@@ -65,9 +67,47 @@ class Choices(Representatives):
             condition = self._condition_of(mask, width)
             if condition is not None:
                 complement = ring.added(ring.scaled(word, -1, width), ring.constant(-1, width), width)
-                with_ones = {Kind.BV_AND: word, Kind.BV_OR: ring.constant(-1, width), Kind.BV_XOR: complement}
-                return self._chosen(condition, with_ones[kind], {} if kind is Kind.BV_AND else word, width)
+                if kind is Kind.BV_AND:
+                    return self._conditional(condition, word, width)
+                with_ones = {Kind.BV_OR: ring.constant(-1, width), Kind.BV_XOR: complement}
+                return self._chosen(condition, with_ones[kind], word, width)
+        return None if kind is Kind.BV_AND else self._either(operands, width)
+
+    def _either(self, operands: list[Polynomial], width: int) -> Polynomial | None:
+        """`or`, or exclusive or, of two words of which one is 0 if some condition holds, and the other one if it does
+        not: a choice between the two, as vector instructions write it with a mask and its complement."""
+        for condition in self._conditions_in(operands[0]):
+            (one, other), (no_one, no_other) = (
+                [self._given(condition, holds, word, width) for word in operands] for holds in (True, False)
+            )
+            if not other and not no_one:
+                return self._choice_between(condition, one, no_other, width)
+            if not one and not no_other:
+                return self._choice_between(condition, other, no_one, width)
         return None
+
+    def _conditions_in(self, polynomial: Polynomial) -> list[Term]:
+        """Of the summands that are present only under a condition."""
+        atoms = [self._atom(monomial[0]) for monomial in polynomial if len(monomial) == 1]
+        return list({atom[0].id(): atom[0] for atom in atoms if is_conditional(atom)}.values())
+
+    def _given(self, condition: Term, holds: bool, polynomial: Polynomial, width: int) -> Polynomial:
+        """What the polynomial is if the condition holds, or does not."""
+        total: Polynomial = {}
+        for monomial, coefficient in polynomial.items():
+            summand: Polynomial = {monomial: coefficient}
+            atom = self._atom(monomial[0]) if len(monomial) == 1 else None
+            if atom is not None and is_conditional(atom) and atom[0] == condition:
+                summand = ring.scaled(self._meaning(atom[1]), coefficient, width) if holds else {}
+            total = ring.added(total, summand, width)
+        return total
+
+    def _choice_between(self, condition: Term, then: Polynomial, otherwise: Polynomial, width: int) -> Polynomial:
+        found = self._chosen(condition, then, otherwise, width)
+        if found is not None:
+            return found
+        words = [self._represent(word, width) for word in (then, otherwise)]
+        return self._as_atom(self._manager.mk_term(Kind.ITE, [condition, *words]))
 
     def _condition_of(self, mask: Polynomial, width: int) -> Term | None:
         """The condition under which it is all ones; None if it may be anything but that or 0."""

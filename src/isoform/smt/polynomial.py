@@ -87,6 +87,8 @@ class Normalizer(Extensions):
         if combine is not None:
             kept = self._only_of_its_kind(node, kept, combine)
         elif node.kind() is Kind.ITE and node.sort().is_bv():
+            if kept[0].kind() is Kind.NOT:
+                kept = self._manager.mk_term(Kind.ITE, [kept[0][0], kept[2], kept[1]])
             kept = self._only_of_its_words(kept) or kept
         elif node.kind() is Kind.EQUAL and node[0].sort().is_bv():
             kept = self._only_of_its_difference(node, kept)

@@ -125,3 +125,33 @@ int all_equal_broken(const int *a, const int *b, int n) {
     for (int i = 0; i < n; i++) equal &= (a[i] & 0xffffff) == (b[i] & 0xffffff);
     return equal;
 }
+
+struct limits {
+    int unused, least, most;
+};
+
+int sum_within(const struct limits *limits, const int *a, int n) {
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        int x = a[i];
+        if (x < limits->least)
+            x = limits->least;
+        if (x > limits->most)
+            x = limits->most;
+        s += x;
+    }
+    return s;
+}
+
+int sum_within_broken(const struct limits *limits, const int *a, int n) {
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        int x = a[i];
+        if (x > limits->most)
+            x = limits->most;
+        if (x < limits->least)
+            x = limits->least;
+        s += x;
+    }
+    return s;
+}

@@ -76,11 +76,14 @@ class Ordering:
     def _between(self, left: Column, right: Column, a: Sequence[int], b: Sequence[int], bits: int) -> None:
         kinds, pair = self._data.kinds, frozenset((left.feature, right.feature))
         if self._every or pair in self._pairs:
-            self._pair(left, right, a, b, bits)
+            is_in_range = self._range(left, right, bits)
+            # Which pointer is greater follows from the range if no buffer wraps around the last address, which solvers
+            # take long to see: it is claimed where the code asks for it.
+            if self._every or not is_in_range or pair <= kinds.compared.ordered:
+                self._pair(left, right, a, b, bits)
             self._distance_between(left, right, a, b, bits)
             if kinds.uneven and not pair & kinds.compared.ordered:
                 self._multiple_between(left, right, a, b, bits)
-            self._range(left, right, bits)
         elif pair in self._linked and left.feature not in kinds.pointers:
             self._pair(left, right, a, b, bits)
 
@@ -232,12 +235,13 @@ class Ordering:
                 bound = max(b for b in self._rungs(LOWER_BOUNDS, (one, other)) if b <= least)
                 self._invariant.add(AtLeast(one, other, bound, bits))
 
-    def _range(self, left: Column, right: Column, bits: int) -> None:
-        """That a pointer lies between its start, an argument, and another pointer. Which of two is greater says less:
-        nothing guarantees that a buffer does not wrap around the last address."""
+    def _range(self, left: Column, right: Column, bits: int) -> bool:
+        """That a pointer lies between its start, an argument, and another pointer; whether it does. Which of two is
+        greater says less: nothing guarantees that a buffer does not wrap around the last address."""
         pointers = self._data.kinds.pointers
         if not {left.feature, right.feature} <= pointers:
-            return
+            return False
+        found = False
         for low in (Column(f) for f in self._data.given.arguments if f in pointers):
             for value, high in ((left, right), (right, left)):
                 if low in (value, high):
@@ -252,4 +256,6 @@ class Ordering:
                     if all(x < y or (weak and x == y) for x, y in distances):
                         self._invariant.add(fact)
                         self._invariant.measured.setdefault(value.feature, low.feature)
+                        found = True
                         break
+        return found
