@@ -120,3 +120,31 @@ def test_an_object_is_what_both_files_say() -> None:
     assert (merged.size, merged.alignment, merged.is_low) == (32, 4, True)
     assert PlacedObjects.of([[A, B]]).around(A.start + 15) == A
     assert PlacedObjects.of([[A, B]]).around(A.start + 16) is None
+
+
+@pytest.mark.parametrize("size", [1, 4, 8, 16])
+@pytest.mark.parametrize("other_size", [1, 4])
+@pytest.mark.parametrize("more", range(-24, 25, 4))
+def test_accesses_at_one_unknown_distance_from_two_objects(more: int, size: int, other_size: int) -> None:
+    terms = Terms()
+    index = terms.mul(terms.variable("i", 64), terms.bv(4, 64))
+    one = terms.add(terms.add(terms.layout.start(A), index), terms.bv(more, 64))
+    other = terms.add(terms.layout.start(B), index)
+    apart = terms.conj(
+        terms.ule(terms.bv(other_size, 64), terms.sub(one, other)),
+        terms.ule(terms.bv(size, 64), terms.sub(other, one)),
+    )
+    answer = ask(terms, terms.negate(apart), anywhere=True)[0]
+    found = terms.layout.apart_by(one, size, other, other_size)
+    assert (found is not None) == (answer is Answer.UNSAT)
+    assert found in (None, (A.start + more - B.start) % (1 << 64))
+
+
+def test_nothing_is_known_of_two_distances_or_of_objects_without_a_size() -> None:
+    terms = Terms()
+    i, j = terms.variable("i", 64), terms.variable("j", 64)
+    a, b, outside = (terms.layout.start(item) for item in (A, B, OUTSIDE))
+    assert terms.layout.apart_by(terms.add(a, i), 1, terms.add(b, j), 1) is None
+    assert terms.layout.apart_by(terms.add(a, i), 1, terms.add(a, i), 1) is None
+    assert terms.layout.apart_by(terms.add(a, i), 1, terms.add(outside, i), 1) is None
+    assert terms.layout.apart_by(terms.add(a, i), 1, terms.add(b, i), 1) is not None

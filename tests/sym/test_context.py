@@ -21,11 +21,13 @@ NAMES = "pqrs"
 
 
 class TrueContext(Context):
-    """Calls apart what is apart on the numbers at hand, now and then."""
+    """Calls apart what is apart on the numbers at hand, now and then; and anything where an access is not made."""
 
     def __init__(self, rnd: random.Random, terms: Terms, values: dict[str, int], grain: int | None) -> None:
         super().__init__(grain=grain)
         self._rnd = rnd
+        self.false: Term | None = None
+        """A condition that does not hold."""
         self._values = {terms.variable(name, WIDTH): value for name, value in values.items()}
         self._terms = terms
 
@@ -33,9 +35,9 @@ class TrueContext(Context):
         base, constant = self._terms.split_sum(address)
         return (constant + (self._values[base] if base is not None else 0)) % SPACE
 
-    def are_apart(self, store: tuple[Term, int], load: tuple[Term, int]) -> bool:
+    def are_apart(self, store: tuple[Term, int], load: tuple[Term, int], condition: Term) -> bool:
         distance = (self.number(load[0]) - self.number(store[0])) % SPACE
-        truly = store[1] <= distance <= SPACE - load[1]
+        truly = store[1] <= distance <= SPACE - load[1] or condition == self.false
         return truly and self._rnd.random() < 0.7
 
 
@@ -55,6 +57,7 @@ def one_case(rnd: random.Random, big_endian: bool) -> None:
     chain = Chain(terms, WIDTH, big_endian, context)
     choice = rnd.getrandbits(1)
     selector = terms.eq(terms.variable("c", 1), terms.bv(1, 1))
+    context.false = terms.negate(selector) if choice else selector
     node: Node = Base(lambda: terms.array_variable("memory", WIDTH))
     plain = {address: rnd.getrandbits(8) for address in range(-64, 64)}
     plain = {address % SPACE: byte for address, byte in plain.items()}
@@ -102,11 +105,14 @@ def one_access(
     places = [(values[name] + offset + i) % SPACE for i in range(size)]
     if rnd.random() < 0.4:
         data = bytes(plain[place] for place in places)
-        found.append((chain.load(node, address, size), int.from_bytes(data, "big" if chain.big_endian else "little")))
+        if rnd.random() < 0.2:
+            chain.load(node, address, size, terms.negate(selector) if choice else selector)  # it is not made
+        value = chain.load(node, address, size, rnd.choice((None, selector)) if choice else None)
+        found.append((value, int.from_bytes(data, "big" if chain.big_endian else "little")))
         return node
     number = rnd.getrandbits(8 * size)
-    stored = chain.store(node, address, terms.bv(number, 8 * size), size)
     always = rnd.random() < 0.8
+    stored = chain.store(node, address, terms.bv(number, 8 * size), size, None if always else selector)
     if always or choice:
         plain.update(zip(places, number.to_bytes(size, "big" if chain.big_endian else "little"), strict=True))
     return stored if always else chain.join(selector, stored, node)

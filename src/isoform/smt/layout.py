@@ -32,6 +32,7 @@ class AddressLayout:
         self._numbers: list[Term] = []
         """Starts in the order of their bits in `_masks`."""
         self._masks: dict[Term, int] = {}
+        self._origins: dict[Term, tuple[PlacedObject, Term] | None] = {}
         self.thread: Term | None = None
         """Start of the object that contains the thread pointer, once it occurs."""
         self._reach: dict[int, int] = {}
@@ -115,6 +116,30 @@ class AddressLayout:
         if not item.size:
             self._reach[item.start] = max(self._reach.get(item.start, 1), offset + size)
         return item.start + offset
+
+    def apart_by(self, address: Term, size: int, other: Term, other_size: int) -> int | None:
+        """How far the first of two accesses is above the second in isoform's placement, if they are in two objects at
+        the same unknown distance from their starts, but for a constant, and do not overlap in any placement. Wherever
+        the objects are, the second one starts past the end of the first or the other way round: where neither constant
+        reaches across that, nothing need be known of the unknown distance."""
+        one, two = (self._origin(place) for place in (address, other)) if self._objects else (None, None)
+        if one is None or two is None or one[0].start == two[0].start or not (one[0].size and two[0].size):
+            return None
+        (rest, constant), (other_rest, other_constant) = (self._terms.split_sum(found[1]) for found in (one, two))
+        starts = self.start(one[0]), self.start(two[0])
+        if rest is None or rest != other_rest or any(self._at_home(*starts)) or any(self._at_home(*starts[::-1])):
+            return None
+        half = 1 << (_WIDTH - 1)
+        more = (constant - other_constant + half) % (2 * half) - half
+        above, below = two[0].size - one[0].skipped + more, one[0].size - two[0].skipped - more
+        if abs(more) >= HIGHEST or above < other_size or below < size:
+            return None
+        return (one[0].start + constant - two[0].start - other_constant) % (1 << _WIDTH)
+
+    def _origin(self, address: Term) -> tuple[PlacedObject, Term] | None:
+        if address not in self._origins:
+            self._origins[address] = self.origin(address)
+        return self._origins[address]
 
     def are_equal(self, left: Term, right: Term) -> bool | None:
         """Whether two addresses in objects, or one and null, are the same; None if that is not known."""

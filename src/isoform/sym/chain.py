@@ -49,6 +49,9 @@ class Joined:
 
 
 Node = Base | Stored | Joined
+_Loaded = tuple[int, Term, int, int | None, Term]
+"""A load: its node, address and size, the parameter that the address is computed from, and its condition. What
+`restrict` and a context say of accesses to be apart depends on these two."""
 
 
 @dataclass
@@ -88,8 +91,9 @@ class Chain:
         self.promised: Promised | None = None
         self._of_reserved: dict[tuple[Term, Term], bool] = {}
         self._arrays: dict[int, tuple[Node, Term]] = {}
-        self._loads: dict[tuple[int, Term, int, int | None], tuple[Node, Term]] = {}
-        """By node, address, size, and the parameter that the address is computed from."""
+        self._loads: dict[_Loaded, tuple[Node, Term]] = {}
+        self._condition = terms.true
+        """Under which the access at hand is made."""
 
     # -- bytes and words ------------------------------------------------------------------------
 
@@ -119,7 +123,15 @@ class Chain:
     def _parameter(self) -> int | None:
         return self.promised.current if self.promised is not None else None
 
-    def store(self, node: Node, address: Term, value: Term, size: int) -> Node:
+    def store(self, node: Node, address: Term, value: Term, size: int, condition: Term | None = None) -> Node:
+        """The chain with one more store. It is used only where the `condition` of the store holds, if there is one."""
+        self._condition = self.terms.true if condition is None else condition
+        try:
+            return self._store_parts(node, address, value, size)
+        finally:
+            self._condition = self.terms.true
+
+    def _store_parts(self, node: Node, address: Term, value: Term, size: int) -> Node:
         grain = self._grain(size)
         for index in range(0, size, grain):
             part = self.part_of(value, size, index, grain) if grain < size else value
@@ -184,20 +196,27 @@ class Chain:
 
     # -- loads ----------------------------------------------------------------------------------
 
-    def load(self, node: Node, address: Term, size: int) -> Term:
+    def load(self, node: Node, address: Term, size: int, condition: Term | None = None) -> Term:
+        """What memory holds. The result is used only where the `condition` of the load holds, if there is one."""
+        self._condition = self.terms.true if condition is None else condition
+        try:
+            return self._load_parts(node, address, size)
+        finally:
+            self._condition = self.terms.true
+
+    def _load_parts(self, node: Node, address: Term, size: int) -> Term:
         grain = self._grain(size)
         if grain < size:
-            parts = [self.load(node, self.offset(address, index), grain) for index in range(0, size, grain)]
+            parts = [self._load_parts(node, self.offset(address, index), grain) for index in range(0, size, grain)]
             return self.join_bytes(parts)
         address = self._address(address)
         node = self._skip(node, address, size)
-        found = self._loads.get((id(node), address, size, self._parameter))
+        found = self._loads.get(self._loaded(node, address, size))
         return found[1] if found is not None else self._load_through_joins(node, address, size)
 
     def _load_through_joins(self, node: Node, address: Term, size: int) -> Term:
         """Load from the joined nodes, then choose. Joins are nested as deeply as code has branches, so this does not
         recurse."""
-        own = self._parameter
         pending: list[tuple[Node, int]] = [(node, 0)]
         while pending:
             top, depth = pending[-1]
@@ -206,19 +225,24 @@ class Chain:
             joined = (
                 [self._skip(n, address, size) for n in (top.then, top.otherwise)] if isinstance(top, Joined) else []
             )
-            missing = [n for n in joined if (id(n), address, size, own) not in self._loads]
+            missing = [n for n in joined if self._loaded(n, address, size) not in self._loads]
             if missing:
                 pending += [(n, depth + 1) for n in missing]
                 continue
             pending.pop()
-            if (id(top), address, size, own) in self._loads:
+            if self._loaded(top, address, size) in self._loads:
                 continue
             if isinstance(top, Joined):
-                value = self.terms.ite(top.selector, *(self._loads[id(n), address, size, own][1] for n in joined))
+                value = self.terms.ite(top.selector, *(self._loads[self._loaded(n, address, size)][1] for n in joined))
             else:
                 value = self._load(top, address, size)
-            self._loads[id(top), address, size, own] = (top, value)
-        return self._loads[id(node), address, size, own][1]
+            self._loads[self._loaded(top, address, size)] = (top, value)
+        return self._loads[self._loaded(node, address, size)][1]
+
+    def _loaded(self, node: Node, address: Term, size: int) -> _Loaded:
+        """What a load depends on. Without a context its condition does not matter."""
+        condition = self._condition if self._context is not None else self.terms.true
+        return id(node), address, size, self._parameter, condition
 
     def is_stored(self, node: Node, address: Term, size: int) -> bool:
         """Whether a load would get only bytes of this store."""
@@ -263,7 +287,7 @@ class Chain:
             return None
         place, stored = layout.placed(address, size), layout.placed(node.address, node.size)
         if place is None or stored is None:
-            return None
+            return layout.apart_by(address, size, node.address, node.size)
         return (place - stored) % (1 << self.address_width)
 
     def _apart(self, node: Stored, address: Term, size: int) -> bool:
@@ -273,7 +297,9 @@ class Chain:
         if distance is None and self.promised is not None and self.promised.keeps_apart(node.parameter):
             return True
         if distance is None:
-            return self._context is not None and self._context.are_apart((node.address, node.size), (address, size))
+            if self._context is None:
+                return False
+            return self._context.are_apart((node.address, node.size), (address, size), self._condition)
         return node.size <= distance <= (1 << self.address_width) - size
 
     def _is_reserved_from(self, *accesses: Access) -> bool:
@@ -302,7 +328,7 @@ class Chain:
                 return node.value
             if distance + size <= node.size:
                 return self.part_of(node.value, node.size, distance, size)
-            return self.join_bytes([self.load(node, self.offset(address, i), 1) for i in range(size)])
+            return self.join_bytes([self._load_parts(node, self.offset(address, i), 1) for i in range(size)])
         return self._load_base(node, address, size)
 
     def _load_base(self, node: Base, address: Term, size: int) -> Term:

@@ -19,6 +19,9 @@ Edge = tuple[int, BlockId, bool]
 """A branch taken or not: the layer and the block that it ends."""
 Access = tuple[Term, int]
 """An address and how many bytes there."""
+Pair = tuple[Access, Access]
+Doubt = tuple[Access, Access, Term]
+"""A store, a later access, and the condition under which the later access is made."""
 _MOST_DOUBTS = 256
 
 
@@ -29,8 +32,10 @@ class Context:
     dead: set[Edge] = field(default_factory=set)
     same: dict[Term, Term] = field(default_factory=dict)
     """The base of an address (without the added constant), and its replacement."""
-    apart: set[tuple[Access, Access]] = field(default_factory=set)
+    apart: set[Pair] = field(default_factory=set)
     """A store and a later load or store that do not overlap."""
+    apart_if: set[Doubt] = field(default_factory=set)
+    """The same, where the condition holds under which the later one is made: elsewhere nobody uses its result."""
 
     grain: int | None = None
     """Wide accesses are made this many bytes at a time, if not all at once."""
@@ -38,7 +43,7 @@ class Context:
     edges: dict[Edge, Term] = field(default_factory=dict)
     """The condition of every edge that was followed."""
     bases: dict[Term, None] = field(default_factory=dict)
-    doubts: dict[tuple[Access, Access], None] = field(default_factory=dict)
+    doubts: dict[Doubt, None] = field(default_factory=dict)
     """Stores and later loads or stores for which it could not be decided whether they overlap."""
 
     def forget(self) -> None:
@@ -65,11 +70,13 @@ class Context:
             self.bases[base] = None
         return address
 
-    def are_apart(self, store: Access, load: Access) -> bool:
-        if (store, load) in self.apart:
+    def are_apart(self, store: Access, load: Access, condition: Term) -> bool:
+        """Whether a store and a later access, made under a condition, do not overlap."""
+        doubt = store, load, condition
+        if (store, load) in self.apart or doubt in self.apart_if:
             return True
         if len(self.doubts) < _MOST_DOUBTS:
-            self.doubts[store, load] = None
+            self.doubts[doubt] = None
         return False
 
 
@@ -81,11 +88,11 @@ def disjoint(terms: Terms, store: Access, load: Access) -> Term:
     return terms.conj(above, terms.ule(distance, terms.bv(-load[1], width)))
 
 
-def doubts_by_bases(terms: Terms, context: Context) -> Iterator[tuple[Access, Access, list[tuple[Access, Access]]]]:
+def doubts_by_bases(terms: Terms, context: Context) -> Iterator[tuple[Access, Access, list[Pair]]]:
     """Doubts about accesses at known distances from the same two bases, each time with the ranges from the first to the
     last of these: accesses to two arrays."""
-    pairs: dict[tuple[Term, Term], list[tuple[Access, Access]]] = {}
-    for store, load in context.doubts:
+    pairs: dict[tuple[Term, Term], list[Pair]] = {}
+    for store, load in dict.fromkeys(doubt[:2] for doubt in context.doubts):
         one, other = terms.split_sum(store[0])[0], terms.split_sum(load[0])[0]
         if one is not None and other is not None:
             pairs.setdefault((one, other), []).append((store, load))

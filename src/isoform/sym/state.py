@@ -257,7 +257,7 @@ class State:
         side.fixed_loads.append((address, size))
         side.fixed_accesses.append((self.condition, address, size))
         note_reading(side, self.condition, self.heap, address, size)
-        return side.heap.load(self.heap, address, size)
+        return side.heap.load(self.heap, address, size, self.condition)
 
     def _load_heap(self, address: Term, base: Term, constant: int, size: int) -> Term:
         side = self.side
@@ -268,7 +268,7 @@ class State:
         side.heap_accesses.append((self.condition, address, size))
         note_reading(side, self.condition, self.heap, address, size)
         note_reading_constants(side, self.condition, address, constant, size)
-        value = side.heap.load(self.heap, address, size)
+        value = side.heap.load(self.heap, address, size, self.condition)
         return with_constants(side, self.condition, address, base, constant, size, value)
 
     def store_heap(self, address: Term, value: Term, size: int) -> None:
@@ -288,7 +288,7 @@ class State:
         side.differing.give_away(
             self.condition, value, "an address of functions or constants that differ between the two sides is stored"
         )
-        self.heap = side.heap.store(self.heap, address, value, size)
+        self.heap = side.heap.store(self.heap, address, value, size, self.condition)
 
     def _as_stored(self, value: Term) -> Term:
         """A value computed from the stack pointer, as it is stored outside the frame."""

@@ -32,3 +32,19 @@ void ahead_broken(int k) {
     if (k > 0)
         for (int i = 0; i < SIZE - 4; i++) a[i] = a[i + k] - b[i] * c[i];
 }
+
+void beside(void) {
+    for (int i = 0; i < SIZE - 1; i++) b[i] = b[i + 1] + c[i];
+}
+void beside_broken(void) {
+    for (int i = 0; i < SIZE - 1; i++) b[i] = b[i + 1] + (i == SIZE - 2 ? c[i] ^ 1 : c[i]);
+}
+
+int d[SIZE];
+
+void either(void) {
+    for (int i = 0; i < SIZE; i++) a[i] = b[i] > 0 ? b[i] + c[i] * d[i] : c[i] + d[i] * d[i];
+}
+void either_broken(void) {
+    for (int i = 0; i < SIZE; i++) a[i] = b[i] > 0 || i == SIZE - 1 ? b[i] + c[i] * d[i] : c[i] + d[i] * d[i];
+}

@@ -154,4 +154,21 @@ int sum_within_broken(const struct limits *limits, const int *a, int n) {
         s += x;
     }
     return s;
+void squared(int *restrict to, const int *restrict x, const int *restrict y, int n) {
+    for (int i = 0; i < n; i++) {
+        unsigned s = x[i] + (unsigned)y[i];
+        to[i] = s * s;
+    }
+}
+void squared_broken(int *restrict to, const int *restrict x, const int *restrict y, int n) {
+    for (int i = 0; i < n; i++) {
+        unsigned s = x[i] + (unsigned)y[i];
+        to[i] = n % 8 == 7 && i == n - 1 ? s * s + 1 : s * s;
+    }
+}
+void squared_overlapping(int *to, const int *x, const int *y, int n) {
+    for (int i = 0; i < n; i++) {
+        unsigned s = x[i] + (unsigned)y[i];
+        to[i] = s * s;
+    }
 }

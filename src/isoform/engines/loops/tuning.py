@@ -21,8 +21,9 @@ TEST_FUEL_STEPS = 3000
 """Steps of one side in a test, if `--fuel` does not allow fewer."""
 LONGEST_TRACE, LONGEST_RARE_TRACE = 60, 130
 """Stations of one side in a test that is used; and if a loop iterates rarely, as a vectorised loop does."""
-LONG_TESTS = 4
-"""If all tests have longer traces: so many are used, in windows."""
+LONG_TESTS = 2
+"""If all tests have longer traces: so many are used, in windows. Each shows many iterations. Loops with 32,000
+iterations take a second of each test, and nothing was proved with four that is not with two."""
 MOST_TOO_LONG = 24
 """Tests that all have longer traces after which no shorter ones are expected."""
 LONG_FUEL_STEPS, MOST_VISITS = 1_000_000, 100_000
@@ -169,6 +170,9 @@ BUFFER_DISTANCES = (128, 64, 32, 16)
 
 GLANCE_SECONDS, QUICK_SECONDS = 0.3, 1.0
 """Seconds for a question of which many are asked, and for one that decides more."""
+MANY_RULES, MOST_ROUNDS = 12, 4
+"""Assumptions about single accesses from which on a question is first asked without them; and how often those that a
+model breaks are added, before all are."""
 EXPANDED_SECONDS = 0.3
 """Seconds for a question with sums of monomials: that helps at once or never."""
 MEANING_SECONDS = 0.1
@@ -222,5 +226,6 @@ NEARLY_FACTOR = 8
 """How much less a time slice counts for an attempt that has its invariants."""
 MOST_WAITING = 4
 """Attempts whose whole state is kept until their next time slice."""
-LONG_SECONDS = 8.0
-"""Seconds. Most proofs take less; a longer attempt often fails, and another engine may find a difference soon."""
+LONG_SECONDS, NEARLY_LONGER = 8.0, 2
+"""Seconds. Most proofs take less; a longer attempt often fails, and another engine may find a difference soon. And how
+many times as long it waits for an attempt that has its invariants."""

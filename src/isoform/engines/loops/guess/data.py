@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from isoform.engines.loops.guess.facts import ConstantFact, Same
-from isoform.engines.loops.guess.features import Cell, Feature, Row
+from isoform.engines.loops.guess.features import Cell, Feature, ObjectStart, Row
 from isoform.engines.loops.guess.invariant import GivenAtEntry, Invariant, Kinds
 from isoform.model.values import dataclass
 
@@ -41,6 +41,13 @@ class Data:
     def _stays(self, feature: Feature) -> bool:
         same = self.same_as(feature)
         return not same.tag or isinstance(self.invariant.definitions.get(same, (None,))[0], ConstantFact)
+
+    def object_of(self, feature: Feature) -> ObjectStart | None:
+        """The object in which a value is the address of some place in all rows."""
+        values = self.values(feature) if feature.bits == 64 else ()
+        starts = [start for start in self.given.arguments if isinstance(start, ObjectStart)] if values else []
+        near = (s for s in starts if all(s.is_near(v - at) for v, at in zip(values, self.values(s), strict=True)))
+        return next(near, None)
 
     def same_as(self, feature: Feature) -> Feature:
         if isinstance(feature, Cell):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from isoform.engines.loops.guess.features import Column, Feature, Row, Show, Values
 from isoform.model.values import dataclass
 from isoform.smt.floats import with_any_nan, with_one_nan
+from isoform.smt.shapes import Add
 from isoform.smt.terms import Term, Terms
 
 
@@ -154,9 +155,8 @@ class Linear(Fact):
 
     def total(self, terms: Terms, value: Values) -> Term:
         total = terms.bv(self.constant, self.bits)
-        for coefficient, column in self.summands:
-            factor = terms.bv(coefficient, self.bits)
-            total = terms.add(total, terms.mul(column.term(terms, value, self.bits), factor))
+        for coefficient, term in _cancelled(terms, [(k, c.term(terms, value, self.bits)) for k, c in self.summands]):
+            total = terms.add(total, terms.mul(term, terms.bv(coefficient, self.bits)))
         return total
 
     def solved(self, terms: Terms, value: Values, column: Summand) -> Term:
@@ -187,6 +187,24 @@ class Linear(Fact):
         right = _sum(-self.constant % (1 << self.bits), negated, self.bits, show)
         narrow = f" (mod 2^{self.bits})" if self.bits < max(c.widest for _, c in self.summands) else ""
         return f"{head[1].text(show)} = {right}{narrow}"
+
+
+def _cancelled(terms: Terms, summands: Sequence[tuple[int, Term]]) -> Sequence[tuple[int, Term]]:
+    """Terms with their coefficients, sums taken apart if then some occur twice: of b - a + p, where p is a + i, b + i
+    remains."""
+    if not any(isinstance(terms.shape(term), Add) for _, term in summands):
+        return summands
+    pending, taken = list(reversed(summands)), 0
+    found: dict[Term, int] = {}
+    while pending:
+        coefficient, term = pending.pop()
+        shape = terms.shape(term)
+        if isinstance(shape, Add):
+            pending += [(coefficient, shape.right), (coefficient, shape.left)]
+            continue
+        taken += 1
+        found[term] = (found.get(term, 0) + coefficient) % (1 << terms.width(term))
+    return summands if taken == len(found) else [(k, term) for term, k in found.items() if k]
 
 
 @dataclass(frozen=True)

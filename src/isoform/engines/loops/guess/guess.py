@@ -42,11 +42,21 @@ def guess(
         linear.find(bits)
     linear.congruences()
     _kept(data)
+    _measured(data)
     lanes.exclusive()
     lanes.folds()
     if data.kinds.order is not Order.NONE:
         Ordering(data).find()
     return data.invariant
+
+
+def _measured(data: Data) -> None:
+    """A pointer that nothing defines is a distance from its object: what is defined by it is then a sum of which no
+    address but one is left."""
+    for feature in data.free():
+        start = data.object_of(feature)
+        if start is not None:
+            data.invariant.measured.setdefault(feature, start)
 
 
 def _kept(data: Data) -> None:

@@ -47,6 +47,7 @@ class Ordering:
         for bits in (32, 64):
             mine = [c for c in columns if bits == 64 or (c.feature.bits == 32 and c.extend is Extend.ZERO)]
             self._order([c for c in mine if self._is_of_interest(c.feature)][:MOST_ORDERED], bits)
+        self._ends_in_objects()
         for feature in self._narrow():
             if self._is_of_interest(feature):
                 self._bounds(Column(feature), self._data.values(feature), feature.bits)
@@ -103,6 +104,28 @@ class Ordering:
         for one in apart:
             if max(self._data.values(one.feature)) < HIGHEST_ADDRESS:
                 self._invariant.add(Compare(one, Relation.AT_MOST, HIGHEST_ADDRESS - 1, one.feature.bits))
+
+    def _ends_in_objects(self) -> None:
+        """Pointers to objects that the code compares. If no counter is known of which both are sums, the order of
+        counters does not say where they meet."""
+        for left, right in (sorted(pair, key=str) for pair in self._pairs):
+            one, other = Column(left), Column(right)
+            if not all(f.bits == 64 and (self._is_in_object(f) or self._is_near(f)) for f in (left, right)):
+                continue
+            if not all(map(self._is_counted, (left, right))):
+                a, b = self._data.values(left), self._data.values(right)
+                self._pair(one, other, a, b, 64)
+                if self._data.kinds.uneven:
+                    self._multiple_between(one, other, a, b, 64)
+
+    def _is_counted(self, feature: Feature) -> bool:
+        """Whether it is an object's address plus a sum of values that are no addresses in objects."""
+        fact = self._invariant.definitions.get(feature, (None, None))[0]
+        others = [f for f in fact.features() if f != feature] if isinstance(fact, Linear) else []
+        return bool(others) and not any(self._is_near(f) for f in others if not isinstance(f, ObjectStart))
+
+    def _is_near(self, feature: Feature) -> bool:
+        return self._data.object_of(feature) is not None
 
     def _between_letters(self, column: Column, numbers: Sequence[int], bits: int) -> None:
         """Of the bytes that the code distinguishes the nearest on both sides; further away each time one is broken."""

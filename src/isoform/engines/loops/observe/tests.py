@@ -203,7 +203,7 @@ class _Gathering:
         for trace in self._found.traces:
             seen.update(self._passed(trace))
         for passed, times in self._found.long_kinds.items():
-            seen.update(dict.fromkeys(passed, times))
+            seen.update(dict.fromkeys(passed, times * -(-FEW_TIMES // LONG_TESTS)))
         blocks = {(side, block) for side, single in enumerate(self._single) for block in single}
         found = [block for block in blocks if seen[block] < SOME_TIMES]
         return frozenset(found).union(head for head in self._bodies if seen[head] < FEW_TIMES)

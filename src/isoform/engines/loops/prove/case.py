@@ -113,10 +113,20 @@ class Suggestions:
     def apart(self, case: Case) -> Iterator[CaseClaim]:
         """Stores and loads that do not overlap in the model."""
         for context in case.contexts:
-            for doubt in context.doubts:
-                fact = disjoint(self._terms, *doubt)
+            for pair in dict.fromkeys(doubt[:2] for doubt in context.doubts):
+                fact = disjoint(self._terms, *pair)
                 if self._questions.solver.holds(fact):
-                    yield CaseClaim(fact, _adding(context.apart, doubt))
+                    yield CaseClaim(fact, _adding(context.apart, pair))
+
+    def apart_if_made(self, case: Case) -> Iterator[CaseClaim]:
+        """The same of accesses that are made under a condition: what `restrict` says, and what follows from bounds, is
+        about accesses that are made."""
+        for context in case.contexts:
+            for doubt in context.doubts:
+                store, load, condition = doubt
+                fact = self._terms.implies(condition, disjoint(self._terms, store, load))
+                if condition != self._terms.true and self._questions.solver.holds(fact):
+                    yield CaseClaim(fact, _adding(context.apart_if, doubt))
 
     def _reads(self, term: Term) -> bool:
         return any(unknown.sort().is_array() for unknown in self._questions.unknowns(term))

@@ -253,7 +253,7 @@ class Cases(Questions):
             return False
         some = self._suggestions
         # Claims about branches that are not taken are not worth asking, nor is the distance of equal addresses.
-        for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart):
+        for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart, some.apart_if_made):
             limits = (GLANCE_SECONDS, VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, MOST_VAIN)
             taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
             for candidate in taken:
@@ -316,5 +316,5 @@ class Cases(Questions):
 
 
 def _copied(contexts: tuple[Context, Context]) -> tuple[Context, Context]:
-    left, right = (Context(set(c.dead), dict(c.same), set(c.apart), c.grain) for c in contexts)
+    left, right = (Context(set(c.dead), dict(c.same), set(c.apart), set(c.apart_if), c.grain) for c in contexts)
     return left, right

@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from isoform.engines.loops.tuning import (
     EXPANDED_SECONDS,
     GLANCE_SECONDS,
+    MANY_RULES,
     MEANING_SECONDS,
     MERGING_SECONDS,
+    MOST_ROUNDS,
+    QUICK_SECONDS,
     SWEEP_SECONDS,
 )
 from isoform.model.budget import Budget
@@ -26,6 +29,8 @@ from isoform.smt.sweep import Skeleton, Step, sweep
 from isoform.smt.terms import Term, Terms
 
 Assumed = Sequence[tuple[str, Term]]
+_RULES = ("restrict-", "valid-", "frame-")
+"""What the labels of assumptions about single accesses begin with."""
 
 
 @dataclass
@@ -97,6 +102,25 @@ class Questions:
         return [(label, term) for (label, _), term in zip(assumed, simple, strict=True)], last
 
     def _ask(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
+        """First without the rules about single accesses. There are hundreds, and hardly any matters for one question;
+        those that a model breaks are added. What is unsatisfiable with some of them is so with all, and what is too
+        hard without them hardly is easy with them."""
+        rules = [one for one in assumed if one[0].startswith(_RULES)]
+        some = [one for one in assumed if not one[0].startswith(_RULES)]
+        for _ in range(MOST_ROUNDS if len(rules) >= MANY_RULES else 0):
+            answer = self._ask_with(some, bad, seconds)
+            broken = [rule for rule in rules if not self.solver.holds(rule[1])] if answer is Answer.SAT else []
+            if answer is Answer.UNSAT or (answer is Answer.SAT and not broken):
+                return answer
+            if answer is Answer.UNKNOWN and seconds is not None and seconds <= QUICK_SECONDS:
+                return answer
+            if answer is Answer.UNKNOWN or len(broken) == len(rules):
+                break
+            some += broken
+            rules = [rule for rule in rules if rule not in broken]
+        return self._ask_with(assumed, bad, seconds)
+
+    def _ask_with(self, assumed: Assumed, bad: Term, seconds: float | None) -> Answer:
         self.proof = Refutation("", assumed, bad)
         answer = self._ask_in(Normalizer(self._terms.manager), assumed, bad, seconds)
         if answer is Answer.UNKNOWN and not self._budget.exhausted:

@@ -12,7 +12,7 @@ from isoform.engines.loops.observe.tests import GatheredTraces, add_test
 from isoform.engines.loops.prove.result import NotShownError, Shown
 from isoform.engines.loops.schedule.attempt import Run
 from isoform.engines.loops.schedule.candidates import Candidates, Coming
-from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, SLICE_SECONDS, SLICE_SHARE
+from isoform.engines.loops.tuning import LONG_SECONDS, MOST_WAITING, NEARLY_LONGER, SLICE_SECONDS, SLICE_SHARE
 from isoform.model.budget import Budget
 from isoform.model.values import dataclass
 
@@ -87,7 +87,8 @@ class TimeSlices:
 
     def _look_elsewhere(self) -> bool:
         """Whether something else has the answer meanwhile."""
-        if self.meanwhile is not None and self.budget.spent >= LONG_SECONDS:
+        nearly = any(run.is_settled for run in self._waiting)
+        if self.meanwhile is not None and self.budget.spent >= LONG_SECONDS * (NEARLY_LONGER if nearly else 1):
             settles, self.meanwhile = self.meanwhile, None
             self.is_settled = settles()
         return self.is_settled
