@@ -135,3 +135,31 @@ int sorted_broken(const int *a, int n) {
         if (a[i - 1] >= a[i]) return 0;
     return 1;
 }
+
+/* The first of some letters: one side loads the first of them before all loops, the other each time. */
+const char *first_of(const char *s, const char *set) {
+    for (; *s; s++)
+        for (const char *p = set; *p; p++)
+            if (*p == *s) return s;
+    return 0;
+}
+const char *first_of_read(const char *s, const char *set) {
+    while (*s) {
+        const char *p = set;
+        char c;
+        while ((c = *p++) != 0)
+            if (c == *s) return s;
+        ++s;
+    }
+    return 0;
+}
+const char *first_of_read_broken(const char *s, const char *set) {
+    while (*s) {
+        const char *p = set;
+        char c;
+        while ((c = *p++) != 0)
+            if (c == *s && p - set < 6) return s;
+        ++s;
+    }
+    return 0;
+}

@@ -254,8 +254,11 @@ class Cases(Questions):
         some = self._suggestions
         # Claims about branches that are not taken are not worth asking, nor is the distance of equal addresses.
         for kind in (some.same, some.same_read, some.dead, some.ranges_apart, some.apart, some.apart_if_made):
+            candidates = list(kind(case))
+            if not candidates:
+                continue
             limits = (GLANCE_SECONDS, VERY_FEW_VAIN) if kind == some.same_read else (QUICK_SECONDS, MOST_VAIN)
-            taken = [candidate for chosen in self._shown(case, list(kind(case)), *limits) for candidate in chosen]
+            taken = [candidate for chosen in self._shown(case, candidates, *limits) for candidate in chosen]
             for candidate in taken:
                 candidate.take()
             if taken:

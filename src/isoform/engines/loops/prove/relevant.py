@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from isoform.engines.inputs import BUFFERS
@@ -18,9 +18,11 @@ from isoform.engines.loops.prove.passes import Passes, entry_state
 from isoform.engines.loops.prove.routes import Routes
 from isoform.engines.loops.prove.setting import Observed, Setting
 from isoform.engines.loops.prove.starts import Plain
+from isoform.engines.loops.segment import Place
 from isoform.engines.loops.tuning import MOST_CELLS, MOST_CELLS_HELD, MOST_CELLS_SEEN, MOST_ROWS
 from isoform.run.observe import Snapshot
 from isoform.smt.terms import Term
+from isoform.sym.side import Side
 
 
 class Relevant:
@@ -57,6 +59,7 @@ class Relevant:
             node.features = sorted(found, key=_feature_order)
             node.steering = frozenset(f for f in node.features if overlaps(f, steering[cut]))
             node.cells = self._cells(cut, plain[cut])
+        self._share_cells(plain)
         self._find_objects()
         for cut, node in self._nodes.items():
             named = [*node.features, *node.cells]
@@ -168,14 +171,45 @@ class Relevant:
         values at entry, or constant."""
         features = set(self._nodes[cut].features)
         found: dict[Cell, None] = {}
-        for segment, names in zip(self._passes.by_cut[cut].segments, self._setting.untouched, strict=True):
+        for number, segment in enumerate(self._passes.by_cut[cut].segments):
             side = segment.side
-            kept = {side.entry.register(name): ("", name) for name in names}
+            kept = self._untouched(side, number)
             accesses = [*side.fixed_loads, *((address, size) for _, address, size in side.heap_accesses)]
             found |= dict.fromkeys(cells_of(self._terms, side.tag, accesses, plain.places | kept, features))
         ordered = sorted(found, key=lambda cell: cell.moves)
         held = self._held(cut, ordered[MOST_CELLS:MOST_CELLS_SEEN])
         return (*ordered[:MOST_CELLS], *held[:MOST_CELLS_HELD])
+
+    def _share_cells(self, plain: Mapping[Cut, Plain]) -> None:
+        """A register may hold a word that is loaded only after the next cut: the first letter of a text, for which one
+        side has an iteration of its own and the other has not."""
+        for cut in self._nodes:
+            edges = self._routes.leaving(cut)
+            self._add_held(cut, (cell for edge in edges for cell in self._before(edge, plain[cut])))
+        still = [cell for node in self._nodes.values() for cell in node.cells if not cell.moves]
+        for cut in self._nodes:
+            self._add_held(cut, still)
+
+    def _add_held(self, cut: Cut, cells: Iterable[Cell]) -> None:
+        node = self._nodes[cut]
+        held = self._held(cut, [cell for cell in dict.fromkeys(cells) if cell not in node.cells])
+        node.cells = (*node.cells, *held[:MOST_CELLS])
+
+    def _before(self, edge: Edge, plain: Plain) -> Iterator[Cell]:
+        """The words that are cells at the end of an edge, by the features at its beginning."""
+        arrived = self._passes.by_cut[edge.source].arrivals(edge)
+        if arrived is None or edge.to == edge.source:
+            return
+        value, features = self._claims.arrival_values(arrived), set(self._nodes[edge.source].features)
+        kept = [self._untouched(segment.side, n) for n, segment in enumerate(self._passes.by_cut[edge.source].segments)]
+        places = plain.places | kept[0] | kept[1]
+        for cell in self._nodes[edge.to].cells:
+            address = cell.at(self._terms, value, self._setting.sides[0].width)
+            yield from cells_of(self._terms, cell.tag, [(address, cell.bits // 8)], places, features)
+
+    def _untouched(self, side: Side, number: int) -> dict[Term, tuple[str, Place]]:
+        """Registers that a side leaves as they are at entry."""
+        return {side.entry.register(name): ("", name) for name in self._setting.untouched[number]}
 
     def _held(self, cut: Cut, cells: Sequence[Cell]) -> list[Cell]:
         """Words of memory that a register holds in every test, too: what a loop stored or loaded in one iteration and
