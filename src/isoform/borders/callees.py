@@ -25,6 +25,7 @@ from isoform.model.verdict import Assumption
 
 LOW_WORD = (1 << 32) - 1
 """An argument of unknown type is read at least so far: narrower ones are extended to 32 bits."""
+LOW_BYTE = (1 << 8) - 1
 MOST_SHOWN = 4
 
 
@@ -324,12 +325,12 @@ class CalleeTable:
         name = signature.name
         key = name if name.isidentifier() else self._key_of(signature)
         more = self._registers_set(key, {part.register for part in callee.parts})
-        parts = (*callee.parts, *more)
+        parts = (*callee.parts, *more, *self._vector_count)
         found = replace(
             callee,
             parts=parts,
             mixed=self._passes_more_in_places(key, parts, certainly=False),
-            vectors=self._machine.convention.float_arguments,
+            vectors=self._vectors,
             maybe_on_stack=True,
             uses_last_register=self._uses_last_register(parts),
         )
@@ -357,10 +358,13 @@ class CalleeTable:
     def _unknown(self, name: str) -> Callee:
         convention = self._machine.convention
         parts = self._registers_set(name, set())
+        uncounted = self._counted_and_not_set(name, parts)
+        if all(self._counts_vectors(evidence, name) for evidence in self._evidence):
+            parts += self._vector_count
         results = (*convention.result, *convention.float_result)
         in_runs = 1 if self._machine.convention.extends_by_rule else -1
         given = tuple(Given(register, whole(self._machine, register), in_runs=in_runs) for register in results)
-        mixed = self._passes_more_in_places(name, parts)
+        mixed = self._passes_more_in_places(name, parts) or uncounted
         last = self._uses_last_register(parts)
         callee = Callee(parts, given, maybe_on_stack=True, uses_last_register=last, mixed=mixed)
         callee = self._without_wide_vectors(callee, name)
@@ -411,6 +415,34 @@ class CalleeTable:
                 what = name if name.isidentifier() else "a function called through a pointer"
                 return f"{what} is called with {', '.join(more)} set in one place and not in another"
         return ""
+
+    @cached_property
+    def _vectors(self) -> Parts:
+        """The registers of which a caller says how many hold arguments, as what a callee may read there."""
+        machine = self._machine
+        names = machine.convention.float_arguments
+        return tuple(ArgumentPart(n, 0, machine.registers[n].size, whole(machine, n), 0) for n in names)
+
+    @cached_property
+    def _vector_count(self) -> Parts:
+        """Where a caller says it; nothing on machines where it does not. A callee that takes fewer arguments does not
+        look there, so that no difference rests on it."""
+        register = self._machine.convention.result[0]
+        size = self._machine.registers[register].size
+        return (ArgumentPart(register, 0, size, LOW_BYTE, 0),) if self._vectors else ()
+
+    def _counts_vectors(self, evidence: Evidence, name: str) -> bool:
+        said = evidence.vectors_said(name)
+        return bool(said) and None not in said
+
+    def _counted_and_not_set(self, name: str, parts: Parts) -> str:
+        """Why calls of a function without a declaration cannot be compared: one says that it passes numbers in
+        registers that another call does not set. A function that takes any number of arguments may be called so."""
+        counts = [said for evidence in self._evidence for said in evidence.vectors_said(name) if said is not None]
+        counted = self._machine.convention.float_arguments[: max(counts, default=0)]
+        missing = sorted(set(counted) - {part.register for part in parts})
+        what = name if name.isidentifier() else "a function called through a pointer"
+        return f"{what} may be called with {', '.join(missing)} in one place and not in another" if missing else ""
 
     def _is_plain(self, name: str, register: str) -> bool:
         return any(register in evidence.plainly_set(name) for evidence in self._evidence)

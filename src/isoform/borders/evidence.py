@@ -131,6 +131,21 @@ class Evidence:
         (What is passed on as it was at entry is the same on both sides.)"""
         return frozenset().union(*(self._written.get(block.id, frozenset()) for block in self.calls(name)))
 
+    def vectors_said(self, name: str) -> list[int | None]:
+        """For each call of `name`: the number that the code puts into the low byte of the first result register for
+        nothing but the call, if it does. Of functions that may take any number of arguments callers say there how many
+        vector registers hold one."""
+        return [self._said_for_call(block) for block in self.calls(name)]
+
+    def _said_for_call(self, block: Block) -> int | None:
+        offset = self._machine.registers[self._machine.convention.result[0]].offset
+        said: int | None = None
+        for instruction in self._before(block):
+            number = _number_put(instruction, offset)
+            if number is not None or _reads(instruction, offset) or _sets(instruction, offset):
+                said = number
+        return said if said is not None and said <= len(self._machine.convention.float_arguments) else None
+
     def set_for_untyped(self) -> frozenset[str]:
         """The same of calls through pointers of unknown type."""
         calls = [b for b in self.calls("") if isinstance(b.exit, (Call, Switch)) and not b.exit.through]
@@ -175,6 +190,17 @@ def _holds(var: Var, offset: int) -> bool:
 
 def _reads(instruction: Instruction, offset: int) -> bool:
     return any(_holds(var, offset) for op in instruction.ops for var in op.ins)
+
+
+def _number_put(instruction: Instruction, offset: int) -> int | None:
+    """The low byte of the number that an instruction puts into a register, whatever was there."""
+    written = [op for op in instruction.ops if op.out is not None and _holds(op.out, offset)]
+    if not written or written[-1].kind not in (Kind.COPY, Kind.INT_ZEXT):
+        return None
+    source = written[-1].ins[0]
+    number = number_of(source)
+    cleared = any(op.out == source and op.kind is Kind.INT_XOR and op.ins[0] == op.ins[1] for op in instruction.ops)
+    return 0 if cleared else None if number is None else number & 0xFF
 
 
 def _is_address(instruction: Instruction, offset: int) -> bool:

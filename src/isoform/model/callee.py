@@ -92,9 +92,9 @@ class Callee:
     returns: bool = True
     refused: str = ""
     """Why nothing is known about a call; empty if something is."""
-    vectors: tuple[str, ...] = ()
+    vectors: Parts = ()
     """For a variadic function: the registers of which the caller says, in the low byte of the first result register,
-    how many hold arguments."""
+    how many hold arguments. Whatever other calls do, the callee may read those that are counted."""
     maybe_on_stack: bool = False
     """Whether there may be arguments on the stack that `parts` does not have, because there is no declaration."""
     uses_last_register: bool = False
@@ -123,15 +123,20 @@ class Callee:
         return None if self.vectors else self.parts
 
     def parts_at_most(self, vectors: int | None) -> Parts:
-        """The possible places of the arguments of a variadic call of which only that number is known."""
-        if vectors is None or not self.vectors:
+        """The possible places of the arguments of a variadic call of which at most that number is known."""
+        if not self.vectors:
             return self.parts
         counted = self.vectors[:vectors]
-        return tuple(
-            replace(part, reads=part.reads | part.may & DOUBLE) if part.register in counted else part
+        names = {part.register for part in counted}
+        known = {part.register for part in self.parts}
+        others = {part.register for part in self.vectors} - names
+        reads = DOUBLE if vectors is not None else 0
+        parts = (
+            replace(part, reads=part.reads | part.may & reads) if part.register in names else part
             for part in self.parts
-            if part.register in counted or part.register not in self.vectors
+            if part.register not in others
         )
+        return (*parts, *(part for part in counted if part.register not in known))
 
 
 DOUBLE = (1 << 64) - 1
