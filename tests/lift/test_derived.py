@@ -35,6 +35,7 @@ FUNCTIONS = {
     "chosen_if_equal": "lea rax, [rsi+8]; cmp rdi, rsi; cmove rsi, rax; mov al, [rsi]; ret",
     "if_null": "test rdi, rdi; je 1f; mov [rdi], dl; 1: mov al, [rsi]; ret",
     "if_aligned": "test dil, 15; jne 1f; mov [rdi], dl; 1: mov al, [rsi]; ret",
+    "undefined": "bsf rcx, rdx; mov al, [rsi+rcx]; imul eax, edx; mov [rdi], eax; setz al; ret",
     "after_call": "push rbx; mov rbx, rdi; call outside; mov al, [rbx]; mov al, [rax]; pop rbx; ret",
 }
 
@@ -68,6 +69,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("chosen_if_equal", [None]),
         ("if_null", [P, Q]),
         ("if_aligned", [P, Q]),
+        ("undefined", [Q, P]),
         ("after_call", [P, None]),
     ],
 )

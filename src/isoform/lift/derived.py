@@ -273,6 +273,8 @@ class _Flow:
 
 
 def _computed(op: MicroOp, values: Sequence[Value]) -> Value:
+    if not op.ins:
+        return NUMBER  # undefined
     is_of_addresses = op.ins[0].size == _POINTER_BYTES
     if op.kind in (Kind.INT_EQUAL, Kind.INT_NOTEQUAL) and is_of_addresses and _may_be_two(*values):
         return _equality(op.kind is Kind.INT_EQUAL)

@@ -61,3 +61,8 @@ int kept_less(int *restrict p, const int *restrict q) { return *q + 1; }
 int counted_there(int *restrict p) { if (p == &counter) *p = 7; return *p; }
 int counted_nowhere(int *restrict p) { return *p; }
 int counted_anywhere(int *restrict p) { return *p + 1; }
+
+/* The product leaves flags undefined, and nothing overwrites them before the end. */
+int scaled(int *restrict p, const int *restrict q, int n) { *p = 1; return *q * n; }
+int scaled_early(int *restrict p, const int *restrict q, int n) { int r = n * *q; *p = 1; return r; }
+int scaled_else(int *restrict p, const int *restrict q, int n) { int r = n * *q; *p = n == 77777 ? 2 : 1; return r; }
