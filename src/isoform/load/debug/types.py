@@ -210,6 +210,8 @@ class DebugTypeReader:
 
     def _vector(self, entry: Entry, depth: int) -> CType:
         element = self._target(entry, depth + 1, 0)
+        if element.kind is TypeKind.BOOL:
+            raise Unusable("a vector of truth values, which may take a bit each")
         bits = element.bits * self._count(entry)
         if bits not in (64, 128, 256, 512):
             raise Unusable("a vector of unusual size")
@@ -403,9 +405,10 @@ class DebugTypeReader:
         return 8 * _number(entry, "DW_AT_data_member_location", 0) + 8 * unit - above
 
     def _count(self, entry: Entry) -> int:
-        """Number of elements of an array, over all its dimensions."""
-        total = 1
-        for child in entry.children():
+        """Number of elements of an array, over all its dimensions; 0 if it is not said (gcc: some `__m512i`)."""
+        dimensions = list(entry.children())
+        total = 1 if dimensions else 0
+        for child in dimensions:
             if "DW_AT_count" in child:
                 total *= _number(child, "DW_AT_count")
             elif "DW_AT_upper_bound" in child:
