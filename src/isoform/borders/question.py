@@ -312,6 +312,13 @@ class Question:
         found = self.contract.differences(target, rewrite)
         return found or list(apart_differences(self.border.apart, self.contract, target, rewrite))
 
+    def differ(self, target: Outcome, rewrite: Outcome) -> bool:
+        """Whether there is such an observable."""
+        target, rewrite = until_null_call(target), until_null_call(rewrite)
+        if self.contract.differ(target, rewrite):
+            return True
+        return next(apart_differences(self.border.apart, self.contract, target, rewrite), None) is not None
+
     @property
     def watched(self) -> tuple[tuple[int, int], ...]:
         """Data of which it matters that a run reads it."""

@@ -15,7 +15,7 @@ def differs_aligned(question: Question, inputs: Pair) -> bool:
     if convention.stack_pointer is None or not rest:
         return True
     left, right = (_with_stack_at(question, side, STACK_POINTER - rest) for side in inputs)
-    return bool(question.differences(*question.run_both((left, right))))
+    return question.differ(*question.run_both((left, right)))
 
 
 def _with_stack_at(question: Question, inputs: Inputs, pointer: int) -> Inputs:

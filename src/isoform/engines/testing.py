@@ -163,7 +163,7 @@ class Trials:
             self._not_decided(stuck.reason or stuck.status.value)
             if self.undecided == self.ran == self.most_stuck:
                 return True
-        if not question.differences(*outcomes):
+        if not question.differ(*outcomes):
             return False
         if differs(question, inputs):
             return self._confirm(inputs)

@@ -6,7 +6,7 @@ same time in the run on the same input.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -76,6 +76,12 @@ class Fix:
             (*self.cuts, *other.cuts),
         )
 
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for fixes that change the same."""
+        values = tuple(sorted(self.values.items()))
+        return values, self.negated, self.added, self.dropped, self.left_out, self.cuts
+
     @property
     def sites(self) -> frozenset[int]:
         """Those of the rewrite that it changes."""
@@ -127,6 +133,8 @@ class Runs:
             stack_argument_bytes=question.contract.stack_argument_bytes,
             inline=question.contract.calls is not CallRule.UNINTERPRETED,
         )
+        self._fixed: dict[tuple[Hashable, int], tuple[bool, Case]] = {}
+        """What `fixes` found, by fix and the identity of the case, which is kept so that no other one gets it."""
         self.count = 0
         self.learned: list[Case] = []
         """Inputs that a solver found."""
@@ -210,7 +218,8 @@ class Runs:
         if fix.changes_target:
             case = self._with_target(fix, case)
         outcome, shown = self._run(1, case.inputs[1], fix, given, stores)
-        return replace(case, rewrite=outcome, shown=(case.shown[0], shown), is_apart=not self.agrees(outcome, case))
+        shown_by_both = case.shown[0], shown
+        return Case(case.inputs, case.target, outcome, shown_by_both, not self.agrees(outcome, case))
 
     @cached_property
     def _constants(self) -> dict[int, int]:
@@ -237,7 +246,12 @@ class Runs:
         return ended and not self._differ(case.target, outcome, case.inputs)
 
     def fixes(self, fix: Fix, case: Case) -> bool:
-        return not self.with_fix(fix, case).is_apart
+        """Whether the two agree on an input with the rewrite as the fix makes it. The same is asked several times: for
+        runs of the same path and for all runs, for one change and for several together."""
+        key = fix.key, id(case)
+        if key not in self._fixed:
+            self._fixed[key] = not self.with_fix(fix, case).is_apart, case
+        return self._fixed[key][0]
 
     def _run(
         self,
@@ -262,7 +276,7 @@ class Runs:
 
     def _differ(self, target: Outcome, rewrite: Outcome, inputs: Pair) -> bool:
         left, right = self._question.without_padding(inputs[0], (target, rewrite))
-        return bool(self._question.differences(left, right))
+        return self._question.differ(left, right)
 
     # -- what instructions read -----------------------------------------------------------------
 

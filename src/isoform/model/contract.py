@@ -42,6 +42,8 @@ HIDE_MEMORY_AT_END = frozenset(
 """Calls that end the program at once. After all others somebody may still read memory: exit handlers, whoever catches
 an exception, or the callee itself."""
 
+_UNDECIDED = (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
+
 
 class ReturnAs(Enum):
     VALUE = "value"
@@ -331,18 +333,25 @@ class Contract:
     def differences(self, target: Outcome, rewrite: Outcome) -> list[Difference]:
         """Every observable on which the two outcomes differ. Empty when they agree or when either decides
         nothing (out of fuel, no semantics)."""
-        undecided = (Status.OUT_OF_FUEL, Status.UNSUPPORTED)
-        if target.status in undecided or rewrite.status in undecided:
-            return []
+        return list(self._differences(target, rewrite))
+
+    def differ(self, target: Outcome, rewrite: Outcome) -> bool:
+        """Whether there is such an observable."""
+        return next(self._differences(target, rewrite), None) is not None
+
+    def _differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
+        if target.status in _UNDECIDED or rewrite.status in _UNDECIDED:
+            return
         if target.outside and self.bounds is BoundsRule.ASSUME:
-            return []
+            return
         if target.status is Status.ABORTED and self.aborts is AbortRule.REFINE:
-            return []
+            return
         if ending(target) != ending(rewrite):
-            return [Difference("how it ends", how_it_ended(target), how_it_ended(rewrite))]
-        if target.status is Status.ABORTED:
-            return list(call_differences(target, rewrite))
-        return list(self._state_differences(target, rewrite))
+            yield Difference("how it ends", how_it_ended(target), how_it_ended(rewrite))
+        elif target.status is Status.ABORTED:
+            yield from call_differences(target, rewrite)
+        else:
+            yield from self._state_differences(target, rewrite)
 
     def _state_differences(self, target: Outcome, rewrite: Outcome) -> Iterator[Difference]:
         yield from call_differences(target, rewrite)
@@ -374,12 +383,9 @@ class Contract:
             if target.broken_duties or rewrite.broken_duties:
                 yield Difference("what was not restored", broken[0], broken[1])
             return
-        convention = self.machine.convention
-        kept = list(convention.callee_saved)
-        if convention.stack_pointer is not None:
-            kept.append(convention.stack_pointer)
-        for name in kept:
-            left, right = (o.registers.get(name, 0) for o in (target, rewrite))
+        registers = target.registers, rewrite.registers
+        for name in self.machine.convention.restored:
+            left, right = registers[0].get(name, 0), registers[1].get(name, 0)
             if left != right:
                 yield Difference(f"{name}, which must be restored", hex(left), hex(right))
         if target.return_target != rewrite.return_target:

@@ -61,6 +61,11 @@ class Convention:
     """Containers that a system call leaves undefined; all others are unchanged."""
 
     @cached_property
+    def restored(self) -> tuple[str, ...]:
+        """Containers that must have their value at entry again at exit."""
+        return self.callee_saved if self.stack_pointer is None else (*self.callee_saved, self.stack_pointer)
+
+    @cached_property
     def changeable(self) -> frozenset[str]:
         """Containers whose value may differ from call to call: all but the stack pointer and those that are constant in
         a program."""

@@ -149,6 +149,9 @@ class BlocksLeft:
         return start is None or start in reached
 
 
+NO_BLOCKS = BlocksLeft()
+
+
 @dataclass(frozen=True)
 class Outcome:
     status: Status

@@ -143,7 +143,7 @@ class Memory:
     def _page(self, number: int) -> bytearray:
         if len(self._pages) >= MOST_PAGES:
             raise TooMuchMemoryError
-        page = bytearray(self._fill(number))
+        page = self._fill(number)
         start = number * PAGE
         pointer = self._stack_pointer
         if pointer is not None and pointer - STACK_GUARD <= start < pointer - FRAME_LIMIT:
@@ -165,15 +165,15 @@ class Memory:
         image = self._image
         return image.sections_between(low, high) if self._is_zeroed else image.unwritten_between(low, high)
 
-    def _fill(self, number: int) -> bytes:
+    def _fill(self, number: int) -> bytearray:
         """Fresh frame bytes are garbage that differs between the sides; all other memory is the same for both."""
         pointer = self._stack_pointer
         start = number * PAGE
         if pointer is None or not pointer - FRAME_LIMIT - PAGE < start < pointer:
-            return mixed_page(self._inputs.fill_seed, number)
-        frame_bytes = min(PAGE, pointer - start)
-        garbage = mixed_page(self._inputs.side_seed, number)[:frame_bytes]
-        return garbage + mixed_page(self._inputs.fill_seed, number)[frame_bytes:]
+            return bytearray(mixed_page(self._inputs.fill_seed, number))
+        page = bytearray(mixed_page(self._inputs.side_seed, number))
+        page[pointer - start :] = mixed_page(self._inputs.fill_seed, number)[pointer - start :]
+        return page
 
     def changes(self) -> dict[int, int]:
         """Bytes that differ from their value at entry."""

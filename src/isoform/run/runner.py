@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from isoform.lift.cfg import SELF
@@ -11,7 +12,7 @@ from isoform.model.callee import NOTHING, Callees
 from isoform.model.contract import NoValueError
 from isoform.model.microop import ABORT_REASONS
 from isoform.model.microop import code as code_address
-from isoform.model.outcome import FRAME_LIMIT, RETURN_ADDRESS, STACK_POINTER, Inputs, Outcome, Status
+from isoform.model.outcome import FRAME_LIMIT, NO_BLOCKS, RETURN_ADDRESS, STACK_POINTER, Inputs, Outcome, Status
 from isoform.model.values import dataclass
 from isoform.run.compile import ABORTED, FIRST_CALL, RETURNED, UNRESOLVED, UNSUPPORTED, Program, program_at
 from isoform.run.memory import CodeModifiedError, StackTooSmallError, TooMuchMemoryError
@@ -104,16 +105,12 @@ class _Run:
         self._machine = machine
         self._names = machine.containers
         self._position = machine.container_positions
-        pointer = machine.convention.stack_pointer
-        self._registers = [0] * len(self._names)
-        for name, value in inputs.registers.items():
-            if name in self._position:
-                self._registers[self._position[name]] = value
+        pointer, link = machine.convention.stack_pointer, machine.convention.return_address
+        self._registers = list(map(inputs.registers.get, self._names, repeat(0)))
         if pointer and pointer not in inputs.registers:
             self._registers[self._position[pointer]] = STACK_POINTER
         for name, value in machine.initial.items():
             self._registers[self._position[name]] = value
-        link = machine.convention.return_address
         if link is not None and link not in machine.initial:
             self._registers[self._position[link]] = RETURN_ADDRESS
         self._return_address = machine.initial.get(link, RETURN_ADDRESS) if link else RETURN_ADDRESS
@@ -127,21 +124,30 @@ class _Run:
             self._memory.recorded = set()
         if options.note_stores:
             self._memory.stores = set()
-        self._outside = OutsideCalls(
-            program.function.image,
-            program.function.library,
-            machine,
-            self._registers,
-            self._memory,
-            inputs,
-            callees,
-            self._stack_pointer,
-            self._outside_frame,
-            program.function.entry.address,
-        )
+        self._callees = callees
+        self._calls: OutsideCalls | None = None
+        """None until the first call: most runs make none."""
         self._trace: list[int] = []
         self._steps = 0
         self._led_by_input = False
+
+    @property
+    def _outside(self) -> OutsideCalls:
+        if self._calls is None:
+            function = self._program.function
+            self._calls = OutsideCalls(
+                function.image,
+                function.library,
+                self._machine,
+                self._registers,
+                self._memory,
+                self._inputs,
+                self._callees,
+                self._stack_pointer,
+                self._outside_frame,
+                function.entry.address,
+            )
+        return self._calls
 
     def outcome(self) -> Outcome:
         try:
@@ -295,6 +301,7 @@ class _Run:
     def _finish(self, status: Status, reason: str) -> Outcome:
         target = self._memory.target if status is Status.DONE else 0
         changes = self._outside_frame(self._memory.changes())
+        calls = self._calls
         return Outcome(
             status,
             reason,
@@ -302,9 +309,9 @@ class _Run:
             RETURN_ADDRESS if target == self._return_address else target,
             changes,
             self._reads(),
-            tuple(self._outside.calls),
-            tuple(self._outside.results),
-            self._outside.blocks.left(changes, self._outside.passed()),
+            tuple(calls.calls) if calls is not None else (),
+            tuple(calls.results) if calls is not None else (),
+            calls.blocks.left(changes, calls.passed()) if calls is not None else NO_BLOCKS,
             self._steps,
             tuple(self._trace),
             frozenset(self._memory.stores or ()),
@@ -314,7 +321,7 @@ class _Run:
         )
 
     def _outside_frame(self, changes: dict[int, int]) -> dict[int, int]:
-        if self._machine.convention.stack_pointer is None:
+        if not changes or self._machine.convention.stack_pointer is None:
             return changes
         low = self._stack_pointer - FRAME_LIMIT
         above = self._machine.convention.stack_arguments_offset + self._options.stack_argument_bytes

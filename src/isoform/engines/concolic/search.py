@@ -147,7 +147,7 @@ class Search:
                 self.counts.out_of_fuel += outcome.status is Status.OUT_OF_FUEL
                 return None
         pair = (inputs, inputs)
-        outcomes_differ = bool(self._question.differences(*outcomes))
+        outcomes_differ = self._question.differ(*outcomes)
         if outcomes_differ and not differs(self._question, pair):
             self.counts.undecided[NOT_COMPARED] += 1
             return None

@@ -53,7 +53,7 @@ def after_many_iterations(question: Question, budget: Budget) -> LongRuns:
         outcomes = question.run_both(both)
         steps += sum(outcome.steps for outcome in outcomes)
         ended = all(outcome.status is Status.DONE for outcome in outcomes)
-        if ended and question.differences(*outcomes):
+        if ended and question.differ(*outcomes):
             if differs(question, both):
                 return LongRuns(both, agreed, longest)
         elif ended:

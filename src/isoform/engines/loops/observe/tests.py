@@ -403,7 +403,7 @@ def _without_results(inputs: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
 
 
 def _differ(question: Question, target: Outcome, rewrite: Outcome) -> bool:
-    return bool(question.differences(target, rewrite))
+    return question.differ(target, rewrite)
 
 
 def _observe(
