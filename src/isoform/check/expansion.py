@@ -229,7 +229,8 @@ class _Expander(Polynomials):
             return chosen
         if node.operator == "not":
             opposite = self._only_under(node.operands[0], word, width)
-            return self._number(self._sum([self._polynomial(word), times(self._polynomial(opposite), -1)], width), width)
+            rest = times(self._polynomial(opposite), -1)
+            return self._number(self._sum([self._polynomial(word), rest], width), width)
         return self._terms.intern(Node("ite", (), (condition, word, self._number({}, width))), bit_vector(width))
 
     def _either(self, operands: tuple[int, ...], width: int) -> int | None:

@@ -154,6 +154,8 @@ int sum_within_broken(const struct limits *limits, const int *a, int n) {
         s += x;
     }
     return s;
+}
+
 void squared(int *restrict to, const int *restrict x, const int *restrict y, int n) {
     for (int i = 0; i < n; i++) {
         unsigned s = x[i] + (unsigned)y[i];
