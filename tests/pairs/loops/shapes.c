@@ -411,3 +411,24 @@ void raised_odd_first_broken(int *a, int n) {
         a[i + 1] += n & 1 && i == 13 ? 2 : 3;
     }
 }
+
+/* An end that is compared by order: it lies after the beginning, since both are in memory that programs may have. */
+unsigned mixed(const unsigned char *p, int n) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s = s * 31 + p[i];
+    return s;
+}
+unsigned mixed_to_end(const unsigned char *p, int n) {
+    unsigned s = 0;
+    const unsigned char *end = p + n;
+    if (n > 0)
+        for (; p < end; p++) s = s * 31 + *p;
+    return s;
+}
+unsigned mixed_to_end_broken(const unsigned char *p, int n) {
+    unsigned s = 0;
+    const unsigned char *end = p + n;
+    if (n > 0)
+        for (; p < end; p++) s = s * 31 + *p;
+    return n == 15 ? s + 1 : s;
+}

@@ -156,7 +156,12 @@ class Cell(Feature):
     @property
     def moves(self) -> bool:
         """Whether its address may change."""
-        return any(column.feature.tag for _, column in self.summands)
+        return bool(self.moving)
+
+    @property
+    def moving(self) -> list[Feature]:
+        """What may change its address."""
+        return [column.feature for _, column in self.summands if column.feature.tag]
 
     def at(self, terms: Terms, value: Values, width: int) -> Term:
         """Its address."""

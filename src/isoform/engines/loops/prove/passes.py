@@ -122,8 +122,8 @@ class Passes:
         """That pointer arguments point to memory that programs may use, as far as the first iterations of loops access
         it (`valid-memory`): the run makes such an access, whether or not it is before the next cut."""
         pointers = {f for node in self._nodes.values() for f in node.pointers if _is_passed(f)}
-        if self._order is Order.NONE or len(pointers) < 2:
-            return []  # it matters where code compares pointers
+        if self._order is Order.NONE or not pointers:
+            return []  # it matters where code compares pointers: two buffers, or one with its end
         first = tuple({(1, station) for station in stations} for stations in self._setting.stations)
         followed = self.follow(ENTRY, entry_state, horizon=(2, 2), onward=(first[0], first[1]))
         arguments = [f for f in self._setting.given.arguments if _is_passed(f)]

@@ -186,9 +186,10 @@ class Relevant:
         for cut in self._nodes:
             edges = self._routes.leaving(cut)
             self._add_held(cut, (cell for edge in edges for cell in self._before(edge, plain[cut])))
-        still = [cell for node in self._nodes.values() for cell in node.cells if not cell.moves]
-        for cut in self._nodes:
-            self._add_held(cut, still)
+        every = [cell for node in self._nodes.values() for cell in node.cells]
+        for cut, node in self._nodes.items():
+            known = set(node.features)
+            self._add_held(cut, (cell for cell in every if known.issuperset(cell.moving)))
 
     def _add_held(self, cut: Cut, cells: Iterable[Cell]) -> None:
         node = self._nodes[cut]
