@@ -33,7 +33,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
-from isoform.cli import app
+from isoform.cli.verbs import answered
 from isoform.load.compile import compiler
 from isoform.model.errors import UserError
 
@@ -192,7 +192,7 @@ def warm(folder: Path) -> None:
         source.write_text(f"long f(long x) {{ return x * 3 + {name == 'b':d}; }}\n")
         files.append(f"{source}:f")
     with contextlib.redirect_stdout(io.StringIO()):
-        app(["compare", *files, "--json"], standalone_mode=False)
+        answered(["compare", *files, "--json"])
 
 
 def _answer(words: list[str], out: int) -> NoReturn:
@@ -202,7 +202,7 @@ def _answer(words: list[str], out: int) -> NoReturn:
         os.dup2(out, 1)
         os.dup2(out, 2)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        app(words, standalone_mode=False)
+        answered(words)
         code = 0
     except BaseException as error:
         print(f"{type(error).__name__}: {error}")

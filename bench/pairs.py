@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from isoform import api
-from isoform.cli import app
+from isoform.cli.verbs import answered
 from isoform.engines.answer import lifted, subject
 from isoform.engines.ladder import Ladder
 from isoform.engines.pose import pose
@@ -51,7 +51,7 @@ def arguments_of(pair: Pair) -> tuple[Any, ...]:
         contextlib.redirect_stderr(io.StringIO()),
         contextlib.suppress(Unsupported, SystemExit),
     ):
-        app(pair.command(), standalone_mode=False)
+        answered(pair.command())
     return seen[0]
 
 

@@ -258,10 +258,10 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_bug_is_not_taken_for_a_difference(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(**_: object) -> int:
+    def broken(words: list[str]) -> int:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(isoform.cli, "app", broken)
+    monkeypatch.setattr(isoform.cli, "answered", broken)
     assert run_command(["compare"]) == 2
     err = capsys.readouterr().err
     assert "ZeroDivisionError" in err

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from documents import ROOT, Step, prepare, run, timeless, transcripts
-from isoform.cli import app
+from isoform.cli.verbs import VERBS, application
 from pairfile import driver
 
 PAGES = ("README.md", "docs/tutorial.md")
@@ -76,7 +76,7 @@ def test_pages_have_transcripts_with_a_verdict_and_an_invariant() -> None:
 @pytest.mark.parametrize("page", ["README.md", *EVERY_PAGE])
 def test_commands_can_be_typed(page: str) -> None:
     """Every command in a block of its own parses: its options exist and take these values."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application(*VERBS))
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
     text = "\n".join(block for language, block in blocks if not language)
     for line in _COMMAND.findall(re.sub(r"^\$ ", "", text, flags=re.MULTILINE)):

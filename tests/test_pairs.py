@@ -18,7 +18,8 @@ from zlib import crc32
 import pytest
 
 from isoform.check.certificate import check_certificate
-from isoform.cli import app, run_command
+from isoform.cli import run_command
+from isoform.cli.verbs import answered
 from isoform.engines.same_code.engine import SAME_CODE
 from pairfile import Pair, read, read_all
 
@@ -100,7 +101,7 @@ def ask(pair: Pair, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str,
     """The command's JSON, and its exit code checked. A cause is looked for only where one is expected."""
     capsys.readouterr()
     unexplained = [] if "cause" in pair.fields else ["--explain", "none"]
-    code = app(pair.command("--json", *unexplained, *more), standalone_mode=False)
+    code = answered(pair.command("--json", *unexplained, *more))
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == EXIT_CODES[answer["verdict"]]
     validator()(answer)

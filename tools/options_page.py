@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from isoform.cli import app
+from isoform.cli.verbs import VERBS, application
 
 HEAD = """# Commands and options
 
@@ -19,7 +19,7 @@ also has `-h` and `--help`. What the words mean is in the [glossary](glossary.md
 
 
 def page() -> str:
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(application(*VERBS))
     parts = [HEAD, *(_command(name, command) for name, command in group.commands.items())]
     return "\n".join(parts)
 

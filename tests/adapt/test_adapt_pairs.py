@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from adaptfile import EXPECTATIONS, AdaptQuestion, read_questions
 from isoform import api
-from isoform.cli import app
+from isoform.cli.verbs import application
 from isoform.model.adaptor import AdaptorFound, Answered
 from isoform.model.expression import evaluate, signed
 
@@ -48,7 +48,7 @@ def test_question(question: AdaptQuestion, monkeypatch: pytest.MonkeyPatch) -> N
         return answers[-1]
 
     monkeypatch.setattr(api, "adapt", remembered)
-    result = CliRunner().invoke(app, question.command("--json"))
+    result = CliRunner().invoke(application("adapt"), question.command("--json"))
     said = json.loads(result.stdout)
     if question.expectation != "trouble":
         pytest.importorskip("fastjsonschema").validate(SCHEMA, said)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from isoform.cli import app
+from isoform.cli.verbs import application
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "adapt.schema.json").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     found = {}
     for rewrite, word in (("g", "adaptor"), ("h", "none")):
         command = ["adapt", f"{path}:f", f"{path}:{rewrite}", "--family", "substitution", "--json"]
-        found[word] = json.loads(CliRunner().invoke(app, command).stdout)
+        found[word] = json.loads(CliRunner().invoke(application("adapt"), command).stdout)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import report_samples as samples
 
-from isoform.cli import app
+from isoform.cli.verbs import answered
 from isoform.report.json import verdict_as_json
 
 ROOT = Path(__file__).parent.parent.parent
@@ -51,5 +51,5 @@ def test_schema_describes_what_the_command_prints(
     file = ROOT / "examples" / "abs.c"
     more = ["--budget", "1"] if engine == "testing" else []  # it tests for as long as it may
     sides = [f"{file}:{name}" for name in ("branchy", rewrite)]
-    app(["compare", *sides, "--engine", engine, "--json", *more], standalone_mode=False)
+    answered(["compare", *sides, "--engine", engine, "--json", *more])
     valid(json.loads(capsys.readouterr().out))

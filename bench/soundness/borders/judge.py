@@ -104,12 +104,12 @@ def truth(case: Case, sides: tuple[Path, Path], folder: Path) -> Truth:
 
 def asked(case: Case, files: tuple[Path, Path], budget: float) -> dict[str, object]:
     """The answer of `isoform compare --json`, in this process: starting a new one takes longer than most questions."""
-    from isoform.cli import app
+    from isoform.cli.verbs import answered
 
     words = ["compare", *(f"{file}:{case.function}" for file in files), *case.options]
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err, _alarm():
-        code = app([*words, "--budget", f"{budget:g}", "--json"], standalone_mode=False)
+        code = answered([*words, "--budget", f"{budget:g}", "--json"])
     if not out.getvalue().strip():
         raise UserError(f"exit code {code}: {err.getvalue().strip()[-300:]}")
     answer: dict[str, object] = json.loads(out.getvalue())

@@ -11,7 +11,6 @@ from functools import cached_property
 from isoform.borders.question import Options, Question
 from isoform.engines.answer import Explainer
 from isoform.engines.finding import Proved
-from isoform.engines.loops.engine import Loops
 from isoform.explain.candidates import Candidate, single_changes, that_fix
 from isoform.explain.filters import filter_of
 from isoform.explain.places import Places
@@ -212,6 +211,8 @@ class _Search:
         cases = (self._case, *self._runs.others)
         if any(question.differences(*question.run_both(case.inputs)) for case in cases):
             return False
+        from isoform.engines.loops.engine import Loops  # most causes do without, and it takes a third of all imports
+
         self._fixed.asked += 1
         try:
             return isinstance(Loops().answer(question, budget.part(budget.left / 2)), Proved)
