@@ -64,14 +64,21 @@ def modules() -> Iterator[tuple[str, str]]:
             yield name, path.read_text(encoding="utf-8")
 
 
+@cache
+def nodes(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def mentions(text: str) -> set[str]:
     """Telling words in names, texts and comments, and texts that are just the name of some register."""
     found = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    # A word of a token is one of the text. Hardly any text has a telling one, and to find the tokens takes long.
+    has_none = telling_words().isdisjoint(WORD.findall(text.lower()))
+    for token in () if has_none else tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in (tokenize.NAME, tokenize.STRING, tokenize.COMMENT):
             words = set(WORD.findall(token.string.lower()))
             found |= words & telling_words()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in register_names():
             found.add(node.value)
     return found
@@ -79,7 +86,7 @@ def mentions(text: str) -> set[str]:
 
 def fixed_orders(text: str) -> int:
     """How often numbers are read from or written to memory in an order of bytes that is fixed."""
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes(text) if isinstance(node, ast.Call)]
     converting = [
         call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("from_bytes", "to_bytes")
     ]

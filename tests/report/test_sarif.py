@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,19 @@ from isoform.report.sarif import MOST_RESULTS, Manifest, Sources, message_of, sa
 from isoform.report.sarif_rules import RULES
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif-2.1.0.schema.json").read_text())
-VALIDATE = fastjsonschema.compile(SCHEMA, use_default=False)
 SOURCES = Sources(Path("/src"), lambda file, line: 20)
 PLACE = {"artifactLocation": {"uri": "lib/scan.c", "uriBaseId": "SRCROOT"}}
 
 
+@cache
+def validate() -> Callable[[Any], Any]:
+    compiled: Callable[[Any], Any] = fastjsonschema.compile(SCHEMA, use_default=False)
+    return compiled
+
+
 def run_of(diff: LibraryDiff, sources: Sources = SOURCES, manifest: Manifest | None = None) -> dict[str, Any]:
     content = json.loads(sarif_dumps(diff, manifest or Manifest("/src/build/diff.sarif.txt"), sources))
-    VALIDATE(content)
+    validate()(content)
     run: dict[str, Any] = content["runs"][0]
     return run
 
