@@ -218,9 +218,19 @@ class Image:
         found = ordered[max(bisect_right(starts, low) - 1, 0) : bisect_left(starts, high)]
         return [section for section in found if low < section.end]
 
+    @cached_property
+    def _extent(self) -> tuple[int, int]:
+        """From the lowest address that has anything, also as a shared address, to the highest: every run asks about its
+        frame, which is far away."""
+        shared = ((start, start + end - own) for own, end, start in self.moved)
+        both = [*((s.address, s.end) for s in self.sections), *shared]
+        return min((low for low, _ in both), default=0), max((high for _, high in both), default=0)
+
     def unwritten_between(self, low: int, high: int) -> list[Section]:
         """Those of these sections that no code changes, also under the addresses that are shared with the other
         side."""
+        if high <= self._extent[0] or self._extent[1] <= low:
+            return []
         found = [section for section in self.sections_between(low, high) if not section.writable]
         for start, end, own in self.moved_ranges.between(low, high):
             section = self.section_at(own)
