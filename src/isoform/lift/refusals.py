@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from isoform.lift.alone import refuse_surroundings
+from isoform.lift.distances import computes_with_distances
 from isoform.lift.function import Function
 from isoform.lift.moving import Moving, moving_bases
 from isoform.lift.object_flow import is_of_bound
@@ -127,7 +128,8 @@ def _refuse_counting_from_code(function: Function) -> None:
 
 def _refuse_distances(function: Function) -> None:
     """In an object file, refuse an entry of a table of distances that is read by itself, and not by an index: code adds
-    such a number to the address of the table, and by itself it says how far isoform placed two things apart."""
+    such a number to the address of the table, and by itself it says how far isoform placed two things apart. So does
+    one that is read by an index and not added to it."""
     image = function.image
     if not image.distances:
         return
@@ -136,6 +138,11 @@ def _refuse_distances(function: Function) -> None:
         size = op.out.size if op.out is not None else 0
         if where is not None and any(at in image.distances for at in range(where, where + size)):
             raise Unsupported(f"{function.name} reads the distance between two things, which a linker decides")
+    if computes_with_distances(function):
+        raise Unsupported(
+            f"{function.name} uses a table of distances, or its address, for something else than to find what its "
+            "entries lead to: these are numbers that a linker decides"
+        )
 
 
 class _Places:
