@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bitwuzla import Kind, Term
 
@@ -20,8 +21,13 @@ Sample = dict[str, Column]
 
 def all_values(widths: dict[str, int]) -> Sample:
     """Every assignment of numbers to variables of these widths."""
-    rows = list(itertools.product(*(range(1 << width) for width in widths.values())))
-    return {name: [row[position] for row in rows] for position, name in enumerate(widths)}
+    return dict(zip(widths, _every(tuple(widths.values())), strict=True))
+
+
+@lru_cache(maxsize=4)  # most tests ask for the same two, and the larger one has 65,536 rows
+def _every(widths: tuple[int, ...]) -> list[Column]:
+    rows = list(itertools.product(*(range(1 << width) for width in widths)))
+    return [[row[position] for row in rows] for position in range(len(widths))]
 
 
 @dataclass(frozen=True)
@@ -196,16 +202,24 @@ def nonzero(x: Expression) -> Expression:
 
 def evaluate(root: Term, sample: Sample) -> Column:
     """The value of a term in each assignment, by what SMT-LIB says of its operators."""
+    return evaluate_all((root,), sample)[0]
+
+
+def evaluate_all(roots: Sequence[Term], sample: Sample) -> list[Column]:
+    """Those of several terms, with what they have in common evaluated once."""
     found: dict[Term, Column] = {}
-    pending = [root]
+    pending = list(roots)
     while pending:
         term = pending[-1]
+        if term in found:
+            pending.pop()
+            continue
         missing = [child for child in term.children() if child not in found]
         if missing:
             pending += missing
             continue
         found[pending.pop()] = _evaluated(term, [found[child] for child in term.children()], sample)
-    return found[root]
+    return [found[root] for root in roots]
 
 
 def _evaluated(term: Term, operands: Sequence[Column], sample: Sample) -> Column:
