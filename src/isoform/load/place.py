@@ -217,8 +217,9 @@ def _with_differences(
 
 def private_ranges(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
     """Data of `image` at addresses where the other image has nothing: also the part of a section that the other side
-    has not, as a static variable whose stores a compiler removed because nothing reads it."""
-    found = []
+    has not, as a static variable whose stores a compiler removed because nothing reads it. Not what the other file
+    declares and does not define (`extern`): that is one variable of both."""
+    found: list[tuple[int, int]] = []
     ends = [s.end for s in other.sections]
     for section in image.sections:
         at = section.address
@@ -231,4 +232,16 @@ def private_ranges(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
             at = there.end
         if at < section.end and not section.executable:
             found.append((at, section.end))
-    return tuple(found)
+    return tuple(part for each in found for part in _without_declared(each, image, other))
+
+
+def _without_declared(area: tuple[int, int], image: Image, other: Image) -> Iterator[tuple[int, int]]:
+    at, end = area
+    for address in sorted(address for address in other.externals if at <= address < end):
+        item = image.objects.by_start.get(address)
+        if item is not None and item.size:
+            if at < address:
+                yield at, address
+            at = max(at, address + item.size)
+    if at < end:
+        yield at, end

@@ -127,7 +127,13 @@ class AddressLayout:
             return None
         (rest, constant), (other_rest, other_constant) = (self._terms.split_sum(found[1]) for found in (one, two))
         starts = self.start(one[0]), self.start(two[0])
-        if rest is None or rest != other_rest or any(self._at_home(*starts)) or any(self._at_home(*starts[::-1])):
+        if (
+            rest is None
+            or other_rest is None
+            or rest != other_rest
+            or any(self._at_home(*starts))
+            or any(self._at_home(*starts[::-1]))
+        ):
             return None
         half = 1 << (_WIDTH - 1)
         more = (constant - other_constant + half) % (2 * half) - half
