@@ -26,6 +26,8 @@ class _Report:
     """How a search by runs went."""
     examined: str = field(default="", kw_only=True)
     """What was found to agree, as a phrase: "19 tests"."""
+    never_ends: bool = field(default=False, kw_only=True)
+    """Whether in all tests a loop iterated too often for the step bound."""
     iterations_vary: bool = field(default=False, kw_only=True)
     """Whether runs showed that the number of iterations depends on the input."""
 

@@ -163,6 +163,7 @@ class Ladder:
         self.timings |= finding.timings
         self.steps = finding.steps or self.steps
         climb.iterations_vary |= finding.iterations_vary
+        climb.never_ends |= finding.never_ends
         return sentence(finding)
 
     def _tell(self) -> None:

@@ -60,6 +60,8 @@ class Climb:
     """What the concolic engine said while a proof of loops took long."""
     iterations_vary: bool = False
     """Whether tests showed that loops iterate as often as the input says."""
+    never_ends: bool = False
+    """Whether no test ended within the step bound: with a fixed trip count, that is thousands of iterations."""
     ran_out: set[Engine] = field(default_factory=set)
     """Engines whose part of the budget ended before they did."""
     last_said: str = ""
@@ -141,7 +143,7 @@ class Rung:
 
 
 def _quick_look(climb: Climb) -> Budget:
-    seconds = GLANCE_SECONDS if climb.iterations_vary else QUICK_SECONDS
+    seconds = GLANCE_SECONDS if climb.iterations_vary or climb.never_ends else QUICK_SECONDS
     return climb.budget.counted_part(min(seconds, climb.budget.left * QUICK_SHARE))
 
 

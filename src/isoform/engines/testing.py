@@ -43,6 +43,8 @@ class Tested:
     iterations_vary: bool = False
     """Whether the target took so many more steps on some inputs than on others that its loops must have made more
     iterations."""
+    never_ends: bool = False
+    """Whether in every test one side did not stop within the step bound."""
 
     def sentence(self) -> str:
         if self.witness is not None:
@@ -71,6 +73,7 @@ class Testing:
             said=tested.sentence(),
             timings=timings,
             iterations_vary=tested.iterations_vary,
+            never_ends=tested.never_ends,
             examined=f"{decided} tests" if decided else "",
         )
 
@@ -142,6 +145,8 @@ class Trials:
     steps: int = 0
     """Of both sides, in all tests."""
     target_steps: list[int] = field(default_factory=list)
+    endless: int = 0
+    """Tests in which one side did not stop within the step bound."""
     stores: bool = False
     """Whether any test changed memory."""
     trace: bool = False
@@ -160,6 +165,7 @@ class Trials:
         if left:
             self._not_decided(f"the target {left}")
         elif stuck is not None:
+            self.endless += stuck.status is Status.OUT_OF_FUEL
             self._not_decided(stuck.reason or stuck.status.value)
             if self.undecided == self.ran == self.most_stuck:
                 return True
@@ -196,4 +202,5 @@ class Trials:
     def tested(self) -> Tested:
         if self.witness is not None:
             return Tested(self.witness, None, self.ran, self.undecided)
-        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, self.iterations_vary)
+        vary, never_ends = self.iterations_vary, 0 < self.ran == self.endless
+        return Tested(None, self.unconfirmed, self.ran, self.undecided, self.why, vary, never_ends)
