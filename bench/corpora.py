@@ -4,10 +4,11 @@
     python bench/corpora.py FOLDER --state STATE --sample 60 --seed 1
     python bench/corpora.py FOLDER --state STATE --table
 
-FOLDER holds the unpacked source packages (`apt-get source zlib lz4 musl xxhash sqlite3`; docs/soundness.md). What was
-asked is kept in STATE, a line a function, and not asked again. Every question has a process of its own with a limit on
-memory and time. The libraries take turns, so that a part of a run says something about each of them. --sample asks
-about so many functions only, drawn with the seed, an equal share of each library.
+FOLDER holds the unpacked source packages (`apt-get source zlib lz4 musl xxhash sqlite3 libtommath cjson jansson expat
+mbedtls`, or some of them; docs/soundness.md). What was asked is kept in STATE, a line a function, and not asked again.
+Every question has a process of its own with a limit on memory and time. The libraries take turns, so that a part of a
+run says something about each of them. --sample asks about so many functions only, drawn with the seed, an equal share
+of each library.
 """
 
 from __future__ import annotations
@@ -73,6 +74,11 @@ LIBRARIES = (
         ),
         ("-I{}/src", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"),
     ),
+    Library("libtommath", "libtommath*", ("bn_*.c",), ("-I{}",)),
+    Library("cJSON", "cjson*", ("cJSON.c", "cJSON_Utils.c"), ("-I{}",)),
+    Library("jansson", "jansson*", ("src/*.c",), ("-I{}/src", "-DHAVE_STDINT_H")),
+    Library("expat", "expat*", ("expat/lib/*.c",), ("-I{}/expat/lib", "-DXML_DEV_URANDOM", "-DXML_CONTEXT_BYTES=1024")),
+    Library("mbedtls", "mbedtls*", ("library/*.c",), ("-I{}/include", "-I{}/library")),
 )
 
 
@@ -116,6 +122,12 @@ def prepare(library: Library, folder: Path) -> None:
         (folder / "src/sqlite3.h").write_text(_said(["tclsh", "tool/mksqlite3h.tcl", "."], folder))
         text = (folder / "src/parse.h").read_text() + (folder / "src/vdbe.c").read_text()
         (folder / "src/opcodes.h").write_text(_said(["tclsh", "tool/mkopcodeh.tcl"], folder, text))
+    if library.name == "jansson" and not (folder / "src/jansson_config.h").exists():
+        text = (folder / "src/jansson_config.h.in").read_text()
+        text = text.replace("@json_inline@", "inline").replace("@json_have_long_long@", "1")
+        text = text.replace("@json_have_localeconv@", "1").replace("@json_have_atomic_builtins@", "1")
+        text = text.replace("@json_have_sync_builtins@", "1")
+        (folder / "src/jansson_config.h").write_text(text)
 
 
 def _said(command: list[str], folder: Path, text: str = "") -> str:

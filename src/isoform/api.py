@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from isoform import __version__
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
+from isoform.diff.callees import proof_by_callees
 from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine
 from isoform.lift.discovery import Discovery
@@ -127,8 +128,10 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
-        verdict = Discovery(budget).fixpoint(asking)
+        verdict = proof_by_callees(loaded, options, budget)
+        if verdict is None:
+            asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
+            verdict = Discovery(budget).fixpoint(asking)
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
 
 

@@ -42,6 +42,7 @@ ORDER_WITHOUT_MEANING = {
     "engines/loops/observe/own_tests.py": 1,  # the bits of a float
     "grade/examine.py": 1,  # what is hashed
     "model/outcome.py": 1,  # one byte repeated
+    "run/outside_calls.py": 2,  # undefined values, cut out of one number
 }
 
 

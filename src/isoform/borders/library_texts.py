@@ -39,11 +39,16 @@ def _order(left: bytes, right: bytes) -> int:
 
 
 def _compare_texts(change: Callable[[bytes], bytes], limited: bool) -> Value:
+    """Byte by byte, up to the first difference: most texts differ early, and most of memory is text without an end."""
+
     def value(a: tuple[int, ...], read: ReadByte) -> tuple[int, ...]:
-        limit = min(a[2], LONGEST_TEXT) if limited else LONGEST_TEXT
-        left, right = (change(text_at(read, start, limit)) for start in a[:2])
-        size = min(limit, max(len(left), len(right)) + 1)
-        return (_order(left.ljust(size, b"\0")[:size], right.ljust(size, b"\0")[:size]),)
+        for index in range(min(a[2], LONGEST_TEXT) if limited else LONGEST_TEXT):
+            left, right = (change(bytes([read((start + index) % WORD)])) for start in a[:2])
+            if left != right or left == b"\0":
+                return (_order(left, right),)
+        if not limited or a[2] >= LONGEST_TEXT:
+            raise NoValueError
+        return (0,)
 
     return value
 

@@ -180,6 +180,15 @@ class Machine:
         return sum(self.registers[name].size for name in self.convention.scratch_after_call)
 
     @cached_property
+    def scratch_places(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each of these registers: its position, where it begins if all of them are put in a row, and its size."""
+        found, start = [], 0
+        for name in self.convention.scratch_after_call:
+            found.append((self.container_positions[name], start, self.registers[name].size))
+            start += self.registers[name].size
+        return tuple(found)
+
+    @cached_property
     def vector_bytes(self) -> int:
         """Size in bytes of the widest registers whose lowest parts hold floating-point arguments."""
         names = (*self.convention.float_arguments, *self.convention.float_result)

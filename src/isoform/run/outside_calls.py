@@ -70,6 +70,7 @@ class OutsideCalls:
         self.results: list[CallResult] = []
         self._last: tuple[CallRecord, CallEffect, Mapping[int, int]] | None = None
         """The last call, if it was of an idempotent function: with what it gave, and memory behind it."""
+        self._scratch = machine.scratch_places
         self.blocks = Blocks(memory.byte, lambda address, byte: memory.store(address, 1, byte))
 
     def make(self, call: Call) -> bool:
@@ -250,11 +251,12 @@ class OutsideCalls:
     def _leave_call(self, result: int) -> None:
         """The effect of every call."""
         convention = self._machine.convention
-        left = self._memory.undefined(self._machine.scratch_bytes)
-        for register in convention.scratch_after_call:
-            size = self._machine.registers[register].size
-            self._registers[self._position[register]] = left & 1 if size == 1 else left & mask(size)
-            left >>= 8 * size
+        whole = self._machine.scratch_bytes
+        left = self._memory.undefined(whole).to_bytes(whole, "little")
+        for position, start, size in self._scratch:
+            self._registers[position] = (
+                left[start] & 1 if size == 1 else int.from_bytes(left[start : start + size], "little")
+            )
         for register in (*convention.result, *convention.float_result):
             self._registers[self._position[register]] = 0
         self._registers[self._position[convention.result[0]]] = result

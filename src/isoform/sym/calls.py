@@ -26,7 +26,7 @@ from isoform.sym.choices import only_external
 from isoform.sym.given import NotALocalError
 from isoform.sym.giving import end_before_call, given_away
 from isoform.sym.jumps import discover, refuse_inside
-from isoform.sym.libc import LIBRARY_MEANING, carry_out, returned
+from isoform.sym.libc import LIBRARY_MEANING, carry_out, compared, comparison, returned
 from isoform.sym.recursion import (
     RECURSION,
     after_deeper_call,
@@ -40,6 +40,7 @@ from isoform.sym.state import State
 from isoform.sym.summary import CallSite, Ending, GapKind
 
 IDEMPOTENT = "idempotent"
+COMPARISON = "comparison"
 """The label of what is assumed of functions named by `--idempotent`."""
 CALLS_AGREE = Assumption(
     "calls-agree",
@@ -119,10 +120,10 @@ class Calls:
         if call.carried_out:
             self._leave_carried_out(call.pure, state)
             return True
-        if call.pure is not None and self._only_computes(call.pure, passed.arguments):
-            self._compute(call.pure, passed, state)
-            return True
         is_library = passed.callee.is_library and not call.present
+        if call.pure is not None and self._only_computes(call.pure, passed.arguments):
+            self._compute(call.pure, passed, state, is_library)
+            return True
         result = carry_out(state, _name(call), passed.arguments) if is_library else None
         if result is not None:
             self._after.carried_out(result, state)
@@ -203,7 +204,8 @@ class Calls:
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
         convention = self._side.machine.convention
-        world.note_call(self._scope.stack_distance(state), convention.stack_alignment)
+        if name not in self._function.image.at_any_alignment:
+            world.note_call(self._scope.stack_distance(state), convention.stack_alignment)
         results = (*convention.result, *convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._after.leave_callee(state, set(results), passed.on_stack)
@@ -325,12 +327,17 @@ class Calls:
     def _only_computes(self, pure: PureCall, arguments: tuple[Term, ...]) -> bool:
         return pure.only_if_null is None or self._terms.value(arguments[pure.only_if_null]) == 0
 
-    def _compute(self, pure: PureCall, passed: Passed, state: State) -> None:
+    def _compute(self, pure: PureCall, passed: Passed, state: State, means_library: bool) -> None:
         """The results are functions of the arguments, and of memory if the callee reads it. It changes nothing else, so
         that another such call, or none, leaves the same state behind."""
         arguments = passed.arguments
         inputs = list(arguments)
-        if pure.reads_memory:
+        blocks = compared(state, pure.name, arguments) if means_library and len(pure.results) == 1 else None
+        if blocks is not None:
+            # The number depends on the contents and on the addresses, but not on where in the frame a local is.
+            inputs = [a for a in arguments if not self._side.mentions_stack(a)]
+            inputs = [*inputs, *blocks]
+        elif pure.reads_memory:
             inputs = list(self._as_given(pure.name, passed, state).arguments)
             inputs.append(self._side.heap.array(state.heap))
         for pointer, name in pure.stores:
@@ -338,7 +345,13 @@ class Calls:
             register = self._side.machine.convention.float_result[0]
             state.store(arguments[pointer], self._computed(name, register, width, inputs[:1]), width // 8)
         read = inputs[:1] if pure.stores else inputs  # the place of the result says nothing about its value
-        values = [self._computed(pure.name, r.register, r.bits, read) for r in pure.results]
+        name = pure.name if blocks is None else f"{pure.name} ({len(inputs)}) of {self._terms.width(blocks[0]) // 8}"
+        values = [self._computed(name, r.register, r.bits, read) for r in pure.results]
+        if blocks is not None:
+            self._side.world.assume(LIBRARY_MEANING)
+            rule = comparison(state, pure.name, blocks, values[0])
+            if rule != self._terms.true:
+                self._side.world.constraints.append((COMPARISON, rule))
         results = tuple((r.register, value) for r, value in zip(pure.results, values, strict=True))
         self._scope.summary.calls.append(CallSite(state.condition, pure.name, passed.keys, results, pure=True))
         self._after.leave_with(pure.results, values, state)

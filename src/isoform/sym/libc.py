@@ -18,8 +18,11 @@ _CHUNK = 8
 
 LIBRARY_MEANING = Assumption(
     "library-meaning",
-    "memset, memcpy, memmove and strlen do what the C standard says, and memcpy on overlap what memmove does",
+    "memset, memcpy, memmove, strlen, memcmp and bcmp do what the C standard and POSIX say, memcpy on overlap what "
+    "memmove does, and what memcmp returns does not depend on where in the frame a local is",
 )
+MOST_COMPARED = 64
+"""Bytes. Compilers write out comparisons of 16 or 32."""
 
 
 COPIES_APART = Assumption(
@@ -58,6 +61,40 @@ def returned(name: str, arguments: tuple[Term, ...]) -> Term | None:
     if meaning is None or meaning is Meaning.LENGTH or len(arguments) != meaning.arguments:
         return None
     return arguments[0]
+
+
+def compared(state: State, name: str, arguments: tuple[Term, ...]) -> tuple[Term, Term] | None:
+    """The two blocks that a call compares, each as one number, if their size is a small constant. None of any other
+    call."""
+    if name not in ("memcmp", "bcmp") or len(arguments) != 3:
+        return None
+    size = state.side.terms.value(arguments[2])
+    if size is None or not 0 < size <= MOST_COMPARED:
+        return None
+    return _as_number(state, arguments[0], size), _as_number(state, arguments[1], size)
+
+
+def comparison(state: State, name: str, blocks: tuple[Term, Term], result: Term) -> Term:
+    """What such a call returns: zero if and only if the blocks are equal, and for memcmp a sign that is the order of
+    the first bytes that differ. Nothing more is said of the number.
+
+    It holds wherever the call is made: of one that is not made, whose arguments and blocks may be those of a call that
+    is, nothing may be claimed."""
+    terms, zero = state.side.terms, state.side.terms.bv(0, state.side.terms.width(result))
+    rules = [terms.raw_equal(terms.eq(result, zero), terms.eq(*blocks))]
+    if name == "memcmp":
+        rules.append(terms.raw_equal(terms.slt(result, zero), terms.ult(*blocks)))
+    return terms.implies(state.condition, terms.all_of(rules))
+
+
+def _as_number(state: State, start: Term, size: int) -> Term:
+    """A block as one number, its first byte on top, so that blocks are ordered as memcmp orders them."""
+    terms, found = state.side.terms, None
+    for offset in range(size):
+        byte = state.load(_at(state, start, offset), 1)
+        found = byte if found is None else terms.concat(found, byte)
+    assert found is not None
+    return found
 
 
 def _keep_apart(state: State, destination: Term, source: Term, size: int) -> None:

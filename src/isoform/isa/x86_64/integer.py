@@ -84,7 +84,12 @@ def add_with_carry(b: Builder, target: Operand, source: Operand) -> None:
 
 def subtract_with_borrow(b: Builder, target: Operand, source: Operand) -> None:
     size = width(target, source)
-    left, right, borrow = b.read(target, size), b.read(source, size), b.zext(CF, size)
+    if target == source:
+        # Compilers make a mask of the carry in this way, in a register that they did not set.
+        left = right = const(0, size)
+        borrow = b.zext(CF, size)
+    else:
+        left, right, borrow = b.read(target, size), b.read(source, size), b.zext(CF, size)
     partial = b.sub(left, right)
     difference = b.sub(partial, borrow)
     borrowed = b.either(b.below(left, right), b.below(partial, borrow))

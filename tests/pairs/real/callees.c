@@ -1,0 +1,33 @@
+/* Functions that call others of the same file: these are compared by questions of their own. */
+#define OWN __attribute__((noinline))
+
+OWN unsigned mixed(const unsigned char *p, int n) {
+    unsigned h = 5381;
+    for (int i = 0; i < n; i++)
+        h = h * FACTOR + p[i];
+    return h;
+}
+
+unsigned two(const unsigned char *a, int n, const unsigned char *b, int m) { return 3 * mixed(a, n) + mixed(b, m); }
+unsigned two_swapped(const unsigned char *a, int n, const unsigned char *b, int m) {
+    return 3 * mixed(b, m) + mixed(a, n);
+}
+
+static unsigned count;
+OWN void advance(unsigned n) {
+    unsigned sum = count;
+    for (unsigned i = 0; i < n; i++)
+        sum = sum * FACTOR + i;
+    count = sum;
+}
+
+unsigned raised(unsigned n) {
+    advance(n);
+    return count;
+}
+
+unsigned not_raised(unsigned n) {
+    unsigned old = count;
+    advance(n);
+    return old;
+}
