@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from isoform import __version__
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
-from isoform.diff.callees import proof_by_callees
 from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine
 from isoform.lift.discovery import Discovery
@@ -128,11 +127,25 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        verdict = proof_by_callees(loaded, options, budget)
+        verdict = _by_callees(loaded, options, budget)
         if verdict is None:
             asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
             verdict = Discovery(budget).fixpoint(asking)
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
+
+
+def _by_callees(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget) -> Verdict | None:
+    """A proof in which functions that both sides call count as outside functions, if files have such."""
+    if loaded[0].symbol.name != loaded[1].symbol.name or not all(map(_may_call, loaded)):
+        return None
+    from isoform.diff.callees import proof_by_callees  # most questions are about functions that call no others
+
+    return proof_by_callees(loaded, options, budget)
+
+
+def _may_call(side: Loaded) -> bool:
+    """Whether its file has other functions."""
+    return side.data is not None and sum(symbol.is_function for symbol in side.image.symbols) > 1
 
 
 def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadOptions]) -> Verdict:
