@@ -136,13 +136,14 @@ class _Search:
             answer = proofs.get(first)
             if answer is None:
                 return None
-            return self._with_all(answer, {name: one for name, one in proofs.items() if name != first})
+            return self._with_all(answer, {name: one for name, one in proofs.items() if name != first} or proofs)
         return None
 
     def _round(self, first: str) -> dict[str, Verdict] | None:
         """The proofs of the function and of all callees that these rest on: empty if there is none of the function.
         None if a callee has no proof."""
         proofs: dict[str, Verdict] = {}
+        called: set[str] = set()
         pending = [first]
         while pending:
             name = pending.pop(0)
@@ -153,21 +154,28 @@ class _Search:
             if answer is None and callees and name != first:
                 callees = ()
                 answer = self._ask(name, ())
-            if answer is not None and name != first and REFUSED & {one.name for one in answer.assumptions}:
-                answer = None
             if answer is None and name == first:
                 return {}
-            if answer is None:
-                self._inlined.add(name)
-                return None
-            if name != first and name not in self._aligned and _needs_alignment(answer):
-                self._aligned.add(name)
-                self._shown.pop(name, None)
-                self._answers = {key: one for key, one in self._answers.items() if name not in key[1]}
+            if answer is None or (name != first and not self._may_rest_on(name, answer)):
+                self._inlined |= {name} if answer is None else set()
                 return None
             proofs[name] = answer
             pending += callees
-        return proofs
+            called |= {*callees}
+        # It is a callee as well if it calls itself, or a callee calls it.
+        return proofs if first not in called or self._may_rest_on(first, proofs[first]) else None
+
+    def _may_rest_on(self, name: str, answer: Verdict) -> bool:
+        """Whether callers may rest on this proof about a callee. If not, they are asked about in another way."""
+        if REFUSED & {one.name for one in answer.assumptions}:
+            self._inlined.add(name)
+            return False
+        if name not in self._aligned and _needs_alignment(answer):
+            self._aligned.add(name)
+            self._shown.pop(name, None)
+            self._answers = {key: one for key, one in self._answers.items() if name not in key[1]}
+            return False
+        return True
 
     def _with_all(self, answer: Verdict, others: dict[str, Verdict]) -> Verdict:
         every = [*answer.assumptions]

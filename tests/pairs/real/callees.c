@@ -31,3 +31,13 @@ unsigned not_raised(unsigned n) {
     advance(n);
     return old;
 }
+
+/* The declaration promises that both are apart, and the call of itself breaks that. */
+OWN int apart(int *restrict a, int *restrict b, int n) {
+    if (n <= 0) {
+        *a = 1;
+        *b = 2;
+        return *a;
+    }
+    return FACTOR * apart(a, n == 7 ? a : b, n - 1) + 1;
+}
