@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from isoform import __version__
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
-from isoform.engines.answer import NOT_POSED, Explainer, answer, explained, lifted, refused, seconds_for_explaining
+from isoform.engines.answer import Explainer, answer, explained, lifted, refused, seconds_for_explaining
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, machine
 from isoform.lift.discovery import Discovery
 from isoform.lift.function import Function
@@ -30,7 +30,7 @@ from isoform.model.outcome import Inputs, Outcome
 from isoform.model.placement import put_argument
 from isoform.model.saved import SavedQuestion, saved_from_json
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, Different, Subject, Unknown, Verdict, Witness, merged_assumptions
+from isoform.model.verdict import Assumption, Different, Subject, Verdict, Witness, merged_assumptions
 from isoform.run.compile import compile_function
 from isoform.run.runner import RunOptions, run
 from isoform.smt.certificate import require_place
@@ -127,28 +127,9 @@ def _ask(
             subjects = _unread(sides[0], load_target), _unread(sides[1], load_rewrite)
             return refused(subjects, options, budget, f"{reason} while the files were read")
         budget.end_loading()
-        verdict = _by_callees(loaded, options, budget)
-        if verdict is None:
-            asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
-            verdict = Discovery(budget).fixpoint(asking)
-            if isinstance(verdict, Unknown) and verdict.engine == NOT_POSED and budget.left > 0:
-                budget.is_closed = False
-                proof = _by_callees(loaded, options, budget, is_last=True)
-                verdict = verdict if proof is None else proof
-                budget.is_closed = True
+        asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
+        verdict = Discovery(budget).fixpoint(asking)
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
-
-
-def _by_callees(
-    sides: tuple[Loaded, Loaded], options: Options, budget: Budget, is_last: bool = False
-) -> Verdict | None:
-    """A proof in which functions that both sides call count as outside functions, if files have such."""
-    others = (sum(symbol.is_function for symbol in side.image.symbols) > 1 for side in sides)
-    if sides[0].symbol.name != sides[1].symbol.name or any(side.data is None for side in sides) or not all(others):
-        return None
-    from isoform.diff.callees import proof_by_callees  # most questions are about functions that call no others
-
-    return proof_by_callees(sides, options, budget, is_last)
 
 
 def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadOptions]) -> Verdict:

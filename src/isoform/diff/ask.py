@@ -93,11 +93,7 @@ def proof_with_outside(loaded: tuple[Loaded, Loaded], options: Options, asked: A
 
 
 def _verdict(loaded: tuple[Loaded, Loaded], options: Options, is_composed: bool = False) -> Verdict:
-    return verdict_within(loaded, options, Budget(options.budget), is_composed)
-
-
-def verdict_within(loaded: tuple[Loaded, Loaded], options: Options, budget: Budget, is_composed: bool) -> Verdict:
-    """The verdict on two functions, `unknown` if the budget or the memory does not suffice."""
+    budget = Budget(options.budget)
     with enforced(budget, options.memory_limit):
         try:
             how = partial(answer, loaded, options, budget, explainer=explainer(options), is_composed=is_composed)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from isoform.borders.convention import place_signature
-from isoform.diff.inputs import NOTHING, Bytes, argument_bytes, used_at_entry, uses_only
+from isoform.diff.inputs import Bytes, argument_bytes, uses_only
 from isoform.diff.keeps import Keeper
 from isoform.diff.unit import Unit
 from isoform.engines.same_code.walk import Walk
@@ -44,8 +44,6 @@ class Shown:
     entries: tuple[int, int]
     name: str
     signatures: tuple[Signature, Signature]
-    at_any_alignment: bool = False
-    """Whether what it does is known not to depend on how the stack is aligned."""
 
 
 def callees_shown(names: Iterable[str]) -> Assumption:
@@ -116,20 +114,7 @@ class Composer:
             called = name or (symbol.name if symbol is not None else "")
             declared = loaded.image.signatures.get(called) or (known_signature(called) if name else None)
             where = self._placement(declared) if declared is not None else None
-            if where is None and not name and declared is None:
-                return made_here(callee)
             return None if where is None else argument_bytes(self._machine, where.arguments)
-
-        def made_here(callee: int) -> Bytes | None:
-            """Of a function that no declaration describes, as those that a compiler makes of others (`f.constprop.0`):
-            what its own code uses. While that is being found out, nothing is known of it."""
-            if callee not in made:
-                made[callee] = None
-                if image.code_at(callee):
-                    made[callee] = used_at_entry(self._machine, walker.walk(callee), NOTHING, reads)
-            return made[callee]
-
-        made: dict[int, Bytes | None] = {}
 
         def walk(callee: int) -> Walk | None:
             return walker.walk(callee) if image.code_at(callee) else None
@@ -178,5 +163,4 @@ def _image(image: Image, side: int, callees: Sequence[Shown]) -> Image:
         externals={**image.externals, **at},
         symbols=tuple(s for s in image.symbols if not (s.is_function and s.address in at)),
         signatures={**image.signatures, **signatures},
-        at_any_alignment=frozenset(one.name for one in callees if one.at_any_alignment),
     )

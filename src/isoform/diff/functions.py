@@ -37,10 +37,10 @@ class Function:
 def functions_of(image: Image, walker: Walker | None) -> list[Function]:
     """One for each address, in the order of addresses. Without a walker there are no digests."""
     meanings = Meanings(image)
-    return [_function(symbol, names, meanings, walker) for symbol, names in symbols_of(image)]
+    return [_function(symbol, names, meanings, walker) for symbol, names in _symbols(image)]
 
 
-def symbols_of(image: Image) -> Iterator[tuple[Symbol, tuple[str, ...]]]:
+def _symbols(image: Image) -> Iterator[tuple[Symbol, tuple[str, ...]]]:
     by_address: dict[int, list[Symbol]] = {}
     for symbol in image.symbols:
         is_here = symbol.is_function and symbol.address not in image.resolvers and symbol.size

@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import sha256
 
 from isoform.diff.content import Content, Contents
-from isoform.diff.functions import Function, functions_of, symbols_of
+from isoform.diff.functions import Function, functions_of
 from isoform.diff.members import ComparedFile
 from isoform.engines.same_code.identical import Identical
 from isoform.load.described import SourceLine
@@ -73,7 +73,7 @@ class Unit:
 
     @cached_property
     def _by_address(self) -> tuple[dict[int, Symbol], dict[int, Symbol]]:
-        left, right = ({s.address: s for s, _ in symbols_of(library.image)} for library in self.pair.together)
+        left, right = ({f.address: f.symbol for f in side} for side in self.functions)
         return left, right
 
 

@@ -35,8 +35,6 @@ Explainer = Callable[[Question, Witness, Budget], RootCause]
 """Finds out why the two differ on a witness."""
 EXPLAINING_SHARE, EXPLAINING_SECONDS = 1 / 3, 5.0
 """The share of the budget for the cause of a difference, and the least number of seconds, if that much is left."""
-NOT_POSED = "lifting"
-"""Stands for the engine of a question that could not be posed."""
 LEAST_SECONDS = 1.0
 """For the cause, even if nothing is left."""
 
@@ -234,7 +232,7 @@ def subject(loaded: Loaded) -> Subject:
 def refused(subjects: tuple[Subject, Subject], options: Options, budget: Budget, why: str) -> Verdict:
     """`unknown` for a question that could not even be posed."""
     contract = _unsettled(subjects, options)
-    return Unknown(subjects[0], subjects[1], contract, NOT_POSED, budget.elapsed, why=why)
+    return Unknown(subjects[0], subjects[1], contract, "lifting", budget.elapsed, why=why)
 
 
 def _unsettled(subjects: tuple[Subject, Subject], options: Options) -> Contract:

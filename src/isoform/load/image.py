@@ -107,8 +107,6 @@ class Image:
     contains the function in question. `start` is the function's address."""
     locals: tuple[Local, ...] = ()
     """Variables of the function in question, outer scopes first, where known."""
-    at_any_alignment: frozenset[str] = frozenset()
-    """Outside functions that are known to do the same however the stack is aligned when they are called."""
     from_source: bool = False
     """Whether isoform itself compiled or assembled this file."""
     has_handlers: bool = False

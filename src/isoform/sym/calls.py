@@ -204,8 +204,7 @@ class Calls:
         world.assume(CALLS_AGREE)
         world.assume(CALLEE_FRAME)
         convention = self._side.machine.convention
-        if name not in self._function.image.at_any_alignment:
-            world.note_call(self._scope.stack_distance(state), convention.stack_alignment)
+        world.note_call(self._scope.stack_distance(state), convention.stack_alignment)
         results = (*convention.result, *convention.float_result)
         self._results_of(name, passed, results, state, event)
         self._after.leave_callee(state, set(results), passed.on_stack)
