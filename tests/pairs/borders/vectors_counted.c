@@ -7,6 +7,8 @@ int log_values(int, ...);
 
 void two_calls(int x) { log_values(x); log_values(x, K); }
 
+void two_calls_other(int x) { log_values(x); log_values(x + 1, K); }
+
 void one_more(int x, double d) { log_values(x, d); log_values(x, d, K); }
 
 #ifdef FEWER
@@ -16,3 +18,5 @@ void through(int (*p)(), int x, double d) { p(x); }
 void passed_on(int x, double d, double e) { log_values(x, d, e); }
 void through(int (*p)(), int x, double d) { p(x, d); }
 #endif
+
+void through_other(int (*p)(), int x, double d) { p(x + 1, d); }

@@ -1,6 +1,6 @@
 # No debug information. Calls of functions without a prototype say in al how many vector registers hold arguments.
         .intel_syntax noprefix
-        .globl passes_two, passes_two_too, passes_one, first_one, first_two
+        .globl passes_two, passes_two_too, passes_two_other, passes_one, first_one, first_two
 
         # void f(int x, double d, double e) { h(x, d, e); }
 passes_two:
@@ -14,6 +14,12 @@ passes_two_too:
         call    h
         add     rsp, 8
         ret
+
+        # h(x + 1, d, e);
+passes_two_other:
+        add     edi, 1
+        mov     eax, 2
+        jmp     h
 
         # h(x, d): xmm1 is as it was.
 passes_one:

@@ -7,6 +7,7 @@ of a later cut depends on. That is liveness of single bits, for slots of the fra
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import field
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -79,10 +80,12 @@ class ObjectStart(Feature):
     """The address of an object, which a linker decides: like a value at entry."""
 
     item: PlacedObject
+    is_constant: bool = field(default=False, compare=False)
+    """Whether its contents are constants: loads at a distance from its start are a choice of all of them."""
 
     @classmethod
-    def of(cls, item: PlacedObject) -> ObjectStart:
-        return cls("", f"address of {item.name}", 0, 8 * POINTER_BYTES, item)
+    def of(cls, item: PlacedObject, is_constant: bool = False) -> ObjectStart:
+        return cls("", f"address of {item.name}", 0, 8 * POINTER_BYTES, item, is_constant)
 
     def is_near(self, distance: int) -> bool:
         """Whether a pointer at a distance may be to this object: inside, past its end, or before a first element."""

@@ -52,10 +52,11 @@ def guess(
 
 def _measured(data: Data) -> None:
     """A pointer that nothing defines is a distance from its object: what is defined by it is then a sum of which no
-    address but one is left."""
+    address but one is left. Not in constants: there a pointer may be anywhere, but a distance is an index into a table,
+    of which formulas have every entry."""
     for feature in data.free():
         start = data.object_of(feature)
-        if start is not None:
+        if start is not None and not start.is_constant:
             data.invariant.measured.setdefault(feature, start)
 
 

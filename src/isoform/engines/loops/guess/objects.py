@@ -33,7 +33,8 @@ class ObjectStarts:
             if var.space is Space.ADDRESS
         }
         known = functions[0].image.objects.by_start
-        self._objects = [ObjectStart.of(known[start]) for start in sorted(starts) if start in known]
+        constant = {start for start in starts for f in functions if f.image.constant_bytes(start, 1) is not None}
+        self._objects = [ObjectStart.of(known[start], start in constant) for start in sorted(starts) if start in known]
 
     def pointed_to(self, feature: Feature, value: int) -> ObjectStart | None:
         """The object that a value may be an address of."""
