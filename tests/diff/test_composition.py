@@ -198,3 +198,30 @@ def test_a_callee_that_breaks_the_convention(tmp_path: Path, broken: str, is_inn
         unit = unit_of(tmp_path, text, text)
         unit.identical.assumptions(entries(unit, "g"))
         assert (Composer(unit).shown(entries(unit, "g"), ()) is not None) == counts
+
+
+PASSED_ON = r"""
+int more(int x);
+__asm__(".text\n.type more,@function\nmore: USES\n add %edi, %eax\n ret\n.size more,.-more\n");
+__attribute__((noinline)) int g(int n) {
+  unsigned h = 1;
+  for (int i = 0; i < n; i++) h = h * 33 + i;
+  return more(h) + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("used", ["mov %r10, %rax", "mov %rbx, %rax", "movd %xmm15, %eax"])
+def test_a_callee_whose_own_callee_uses_more_than_it_declares(tmp_path: Path, used: str) -> None:
+    unit = unit_of(tmp_path, *[PASSED_ON.replace("USES", used)] * 2)
+    assert Composer(unit).shown(entries(unit, "g"), ()) is None
+    unit = unit_of(tmp_path, *[PASSED_ON.replace("USES", "mov %rdi, %rax")] * 2)
+    assert Composer(unit).shown(entries(unit, "g"), ()) is not None
+
+
+def test_a_callee_that_other_files_could_replace_on_one_side(tmp_path: Path) -> None:
+    """Then the name does not mean the same function on both sides."""
+    hidden = HARD.replace("noinline", 'noinline, visibility("hidden")')
+    for other, is_one in ((HARD, True), (hidden, False)):
+        unit = unit_of(tmp_path, HARD, other, "-O1 -g -fPIC")
+        assert (Composer(unit).shown(entries(unit, "g"), ()) is not None) == is_one

@@ -7,14 +7,15 @@ and memory, and are declared alike on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from isoform.borders.convention import place_signature
-from isoform.diff.inputs import Bytes, argument_bytes, uses_only
+from isoform.diff.inputs import NOTHING, Bytes, argument_bytes, passed_bytes, used_at_entry, uses_only
 from isoform.diff.keeps import Keeper
 from isoform.diff.unit import Unit
-from isoform.engines.same_code.walk import Walk
+from isoform.engines.same_code.walk import Walk, Walker
 from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.load.known import known_signature
@@ -77,7 +78,7 @@ class Composer:
         left, right = signatures
         if left is None or right is None or any(map(_is_library, names)):
             return None
-        if not all(_is_only_one(side) for side in loaded):
+        if not all(_is_only_one(side) for side in loaded) or len({*map(_is_replaceable, loaded)}) > 1:
             return None
         placements = [self._placement(signature) for signature in (left, right)]
         if placements[0] is None or not _agree(left, right) or placements[1] is None:
@@ -108,19 +109,48 @@ class Composer:
         image = self._unit.pair.together[side].image
         walker = self._unit.identical.walkers[side]
 
+        taken = partial(self._taken, loaded, walker, image.externals)
+
         def reads(callee: int) -> Bytes | None:
-            name = image.externals.get(callee)
+            if callee in image.externals or not image.code_at(callee):
+                return taken(callee)
+            return made.setdefault(callee, NOTHING)
+
+        def used(callee: int) -> Bytes | None:
+            """By a function of the file: what it is declared to take, and what its own code uses. That may be more, in
+            assembly and in functions inside others, and is all that is known of those that compilers make of others
+            (`f.constprop.0`) and that no declaration describes."""
+            own = used_at_entry(self._machine, walker.walk(callee), NOTHING, reads)
+            if own is None or made[callee] is None:
+                return None
             symbol = walker.function_at(callee)
-            called = name or (symbol.name if symbol is not None else "")
-            declared = loaded.image.signatures.get(called) or (known_signature(called) if name else None)
-            where = self._placement(declared) if declared is not None else None
-            return None if where is None else argument_bytes(self._machine, where.arguments)
+            declared = symbol is not None and symbol.name in loaded.image.signatures
+            return own | ((taken(callee) or passed_bytes(self._machine)) if declared else NOTHING)
+
+        made: dict[int, Bytes | None] = {}
+        """Grows until nothing changes: functions may call each other."""
 
         def walk(callee: int) -> Walk | None:
             return walker.walk(callee) if image.code_at(callee) else None
 
         keeper = self._keepers.setdefault(side, Keeper(self._machine, walk))
-        return keeper.keeps(entry) and uses_only(self._machine, walker.walk(entry), placement, reads)
+        before = None
+        while made != before:
+            if not keeper.keeps(entry) or not uses_only(self._machine, walker.walk(entry), placement, reads):
+                return False
+            before = dict(made)
+            for callee in before:
+                made[callee] = used(callee)
+        return True
+
+    def _taken(self, loaded: Loaded, walker: Walker, externals: Mapping[int, str], callee: int) -> Bytes | None:
+        """By declaration. None if that is not known."""
+        name = externals.get(callee)
+        symbol = walker.function_at(callee)
+        called = name or (symbol.name if symbol is not None else "")
+        declared = loaded.image.signatures.get(called) or (known_signature(called) if name else None)
+        where = self._placement(declared) if declared is not None else None
+        return None if where is None else argument_bytes(self._machine, where.arguments)
 
 
 def _agree(left: Signature, right: Signature) -> bool:
@@ -134,6 +164,13 @@ def _is_only_one(loaded: Loaded) -> bool:
     """Whether no other function of the file has its name, so that the name means this one."""
     own = loaded.symbol
     return not any(s.is_function and s.name == own.name and s.address != own.address for s in loaded.image.symbols)
+
+
+def _is_replaceable(loaded: Loaded) -> bool:
+    """Whether other files could replace the function when they are linked: on both sides by the same one, but on one
+    side only, the name does not mean this function there."""
+    own = loaded.symbol.address
+    return any(s.replaceable for s in loaded.image.symbols if s.is_function and s.address == own)
 
 
 def _is_library(name: str) -> bool:

@@ -42,24 +42,39 @@ def argument_bytes(machine: Machine, arguments: Iterable[Argument]) -> Bytes | N
     return frozenset(found)
 
 
+def passed_bytes(machine: Machine) -> Bytes:
+    """All in which something may be passed."""
+    convention = machine.convention
+    names = (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1])
+    return frozenset(_bytes_of(machine, names))
+
+
 def uses_only(machine: Machine, walk: Walk, placement: Placement, reads: Reads) -> bool:
     """Whether a function uses nothing that it finds in registers but its arguments, and nothing above its frame."""
     allowed = argument_bytes(machine, placement.arguments)
-    if allowed is None or placement.stack_argument_bytes or placement.result_space or walk.refused:
-        return False
-    frames = frames_of(machine, walk)
-    if frames is None:
+    if allowed is None or placement.stack_argument_bytes or placement.result_space:
         return False
     results = {
         (Space.REGISTER, machine.registers[one.register].offset + one.offset + byte)
         for one in placement.results
         for byte in range(-(-one.bits // 8))
     }
-    live = _Live(machine, walk, frames, frozenset(results), reads).at_entry()
+    live = used_at_entry(machine, walk, frozenset(results), reads)
+    if live is None:
+        return False
     constant = _bytes_of(machine, (machine.convention.stack_pointer or "", *machine.convention.as_at_entry))
     if machine.thread_pointer is not None:
         constant |= _bytes_of(machine, (machine.thread_pointer,))
-    return {one for one in live if one[0] is Space.REGISTER} <= allowed | constant
+    return live <= allowed | constant
+
+
+def used_at_entry(machine: Machine, walk: Walk, results: Bytes, reads: Reads) -> Bytes | None:
+    """What a function uses of the registers as it finds them; None if it reads what is above its frame."""
+    frames = None if walk.refused else frames_of(machine, walk)
+    if frames is None:
+        return None
+    live = _Live(machine, walk, frames, results, reads).at_entry()
+    return frozenset(one for one in live if one[0] is Space.REGISTER)
 
 
 def _bytes_of(machine: Machine, names: Iterable[str]) -> set[tuple[Space, int]]:
@@ -83,9 +98,7 @@ class _Live:
     def __init__(self, machine: Machine, walk: Walk, frames: list[Frame | None], results: Bytes, reads: Reads) -> None:
         self._machine, self._walk, self._frames, self._results, self._reads = machine, walk, frames, results, reads
         convention = machine.convention
-        self._passed = frozenset(
-            _bytes_of(machine, (*convention.integer_arguments, *convention.float_arguments, *convention.result[:1]))
-        )
+        self._passed = passed_bytes(machine)
         self._system = _bytes_of(machine, convention.system_arguments)
         gone = (*convention.scratch_after_call, *convention.result, *convention.float_result)
         self._gone = frozenset(_bytes_of(machine, gone))
