@@ -144,9 +144,8 @@ class _Flow:
         return after
 
     def _is_misused_in(self, block: Block, state: _State) -> bool:
-        for (
-            address
-        ) in block.steps:  # as listed: simplified code has the numbers that it computes from a table's address
+        # As listed: simplified code has the numbers that it computes from a table's address.
+        for address in block.steps:
             for op in self._function.instructions[address].ops:
                 if self._is_misused_by(op, state):
                     return True

@@ -40,8 +40,9 @@ from isoform.sym.state import State
 from isoform.sym.summary import CallSite, Ending, GapKind
 
 IDEMPOTENT = "idempotent"
-COMPARISON = "comparison"
 """The label of what is assumed of functions named by `--idempotent`."""
+COMPARISON = "comparison"
+"""The label of what is assumed of `memcmp` and `bcmp`."""
 CALLS_AGREE = Assumption(
     "calls-agree",
     "a function that is called and not here returns once, gives the same results for the same arguments and memory, "
