@@ -176,18 +176,39 @@ def narrow_operands(operators: tuple[Callable[[Expression, Expression], Expressi
                 yield from either_order(operator, extend(x(width), wide), number)
 
 
+def rotated_products(width: int) -> Expressions:
+    """x·i + c, rotated right and compared with a number: as compilers write tests of a remainder, and beside it."""
+    numbers = 1 << width
+    for odd in range(3, numbers, 2) if width <= 4 else (3, 5, 7, 25, 37, 127, 129, 253):
+        inverse = pow(odd, -1, numbers)
+        for rotation in (0, 1, 2):
+            divisor = odd << rotation
+            for remainder in {0, 1, divisor // 2, divisor - 1, -(numbers // 2 // divisor * divisor)}:
+                product = x(width) * constant(inverse, width) + constant(-remainder * inverse, width)
+                term = product.part(rotation - 1, 0).above(product.part(width - 1, rotation)) if rotation else product
+                last = (numbers - 1 - max(remainder, 0)) // divisor
+                for bound in {last, last - 1, last + 1, numbers // 2 // divisor + (numbers // 2 - 1) // divisor}:
+                    yield ule(term, constant(bound, width))
+                    yield ult(term, constant(bound + 1, width))
+
+
+def orders(width: int) -> Expressions:
+    """Less or equal, as two conditions; the equality also in the other forms that it gets beside a constant."""
+    pairs = [(x(width), y(width)), (y(width), x(width))]
+    for whole in (x(width) + constant(3, width), x(width).above(y(2)), -x(width)):
+        pairs += [pair for number in constants(whole.width) for pair in ((whole, number), (number, whole))]
+    for less in (ult, slt):
+        for one, other in pairs:
+            for first, second in ((eq(one, other), less(one, other)), (less(one, other), eq(other, one))):
+                yield disj(first, second)
+                yield conj(negate(first), negate(second))
+
+
 CASES: dict[str, Callable[[int], Expressions]] = {
     "conditions.absorbed": lambda w: iter(
         conj(conj(c(), d()), k) for k in (c(), d(), negate(c()), negate(d()), ult(x(w), y(w)))
     ),
-    "conditions.other_order": lambda w: (
-        outer
-        for less in (ult, slt)
-        for one, other in ((x(w), y(w)), (y(w), x(w)))
-        for equal in (eq(x(w), y(w)), eq(y(w), x(w)))
-        for first, second in ((equal, less(one, other)), (less(one, other), equal))
-        for outer in (disj(first, second), conj(negate(first), negate(second)))
-    ),
+    "conditions.other_order": orders,
     "conditions.merged_paths": lambda w: iter(
         (
             disj(conj(ult(x(w), y(w)), c()), conj(ult(x(w), y(w)), negate(c()))),
@@ -377,6 +398,7 @@ CASES: dict[str, Callable[[int], Expressions]] = {
     ),
     "division.signed_remainder_by_quotient": divisions,
     "division.narrow_signed_division": lambda w: narrow_operands((sdiv, srem), w),
+    "divisibility.rotated_product_at_most": rotated_products,
     "quotient.high_bits_as_quotient": products,
     "quotient.halved_sum_as_quotient": halved_sums,
     "quotient.raised_as_quotient": raised,

@@ -35,10 +35,10 @@ from expressions import (
 from rule_cases import CASES, WIDTHS, Expressions, c, parts, x, y
 
 from isoform.smt import conditions
-from isoform.smt.rules import bits, comparisons, cutting, division, flags, joining, quotient, sums
+from isoform.smt.rules import bits, comparisons, cutting, divisibility, division, flags, joining, quotient, sums
 from isoform.smt.terms import Terms
 
-MODULES = (conditions, cutting, joining, sums, bits, flags, comparisons, division, quotient)
+MODULES = (conditions, cutting, joining, sums, bits, flags, comparisons, division, divisibility, quotient)
 MOST_BITS = 16
 """In all variables of an expression: so many assignments are tried that there are no others."""
 

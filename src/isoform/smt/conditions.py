@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from bitwuzla import Kind
@@ -16,10 +17,23 @@ from isoform.smt.shapes import (
     Less,
     Negation,
     Select,
+    UnsignedLess,
 )
 
 
-class Conditions(Leaves):
+class Conditions(Leaves, ABC):
+    @abstractmethod
+    def eq(self, left: Term, right: Term) -> Term:
+        """Of two bit-vectors."""
+
+    @abstractmethod
+    def ult(self, left: Term, right: Term) -> Term:
+        """left < right, unsigned."""
+
+    @abstractmethod
+    def slt(self, left: Term, right: Term) -> Term:
+        """left < right, signed."""
+
     def negate(self, term: Term) -> Term:
         if term == self.true:
             return self.false
@@ -144,15 +158,16 @@ def absorbed(terms: Conditions, left: Term, right: Term) -> Term | None:
 
 
 def other_order(terms: Conditions, left: Term, right: Term) -> Term | None:
-    """a = b ∨ a < b is ¬(b < a), an order being total: gives b < a."""
-    one, other = terms.shape(left), terms.shape(right)
-    if isinstance(other, Equal):
-        one, other = other, one
-    if not (isinstance(one, Equal) and isinstance(other, Less)):
-        return None
-    a, b, c, d = one.left, one.right, other.left, other.right
-    if (a == c and b == d) or (a == d and b == c):
-        return terms.make(type(other)(d, c), 0)
+    """a = b ∨ a < b is ¬(b < a), an order being total: gives b < a. The equality may be in another form, where b is a
+    constant: x + 1 = 3 is x = 2."""
+    for less, equality in ((left, right), (right, left)):
+        shape = terms.shape(less)
+        if not isinstance(shape, Less):
+            continue
+        a, b, equal = shape.left, shape.right, terms.shape(equality)
+        same = isinstance(equal, Equal) and (equal.left, equal.right) in ((a, b), (b, a))
+        if same or ((terms.value(a) is not None or terms.value(b) is not None) and terms.eq(a, b) == equality):
+            return terms.ult(b, a) if isinstance(shape, UnsignedLess) else terms.slt(b, a)
     return None
 
 

@@ -89,17 +89,5 @@ class Constructors(Conditions, ABC):
         """A condition as a number, 1 or 0."""
 
     @abstractmethod
-    def eq(self, left: Term, right: Term) -> Term:
-        """Of two bit-vectors."""
-
-    @abstractmethod
-    def ult(self, left: Term, right: Term) -> Term:
-        """left < right, unsigned."""
-
-    @abstractmethod
     def ule(self, left: Term, right: Term) -> Term:
         """left ≤ right, unsigned."""
-
-    @abstractmethod
-    def slt(self, left: Term, right: Term) -> Term:
-        """left < right, signed."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from isoform.smt.constructors import Constructors
 from isoform.smt.leaves import Term
+from isoform.smt.rules.divisibility import rotated_product_at_most
 from isoform.smt.rules.widths import signed, signed_width, unsigned_width
 from isoform.smt.shapes import (
     Add,
@@ -136,7 +137,7 @@ def unsigned_less(terms: Constructors, left: Term, right: Term) -> Term:
     if left == right:
         return terms.false
     if terms.value(left) is not None or terms.value(right) is not None:
-        for rule in (constants_unsigned_less, less_than_least, least_less_than):
+        for rule in (constants_unsigned_less, less_than_least, least_less_than, rotated_product_at_most):
             found = rule(terms, left, right)
             if found is not None:
                 return found
