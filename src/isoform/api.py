@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 SHOWING_SECONDS = 8.0
 """Of processor time, for the commands that only lift a function."""
+CHECKING_SECONDS = 2.0
+"""Of processor time, for the look at whether a source is defined for the inputs of a witness."""
 
 
 Side = str | Path | Code
@@ -129,7 +131,21 @@ def _ask(
         budget.end_loading()
         asking = partial(answer, loaded, options, budget, explainer=_explainer(options), advises=True)
         verdict = Discovery(budget).fixpoint(asking)
+        if isinstance(verdict, Different) and options.explain is not Explain.NONE:
+            verdict = _with_undefined_behaviour(verdict, loaded, (load_target, load_rewrite))
     return _with_files(verdict, (target, rewrite), (load_target, load_rewrite))
+
+
+def _with_undefined_behaviour(
+    verdict: Different, loaded: Sequence[Loaded], loading: Sequence[LoadOptions]
+) -> Different:
+    """A difference with a hint, if it is one because the C source leaves open what happens."""
+    if not any(side.image.from_source for side in loaded):
+        return verdict
+    from isoform.explain.undefined_behaviour import undefined_behaviour  # only differences between sources need it
+
+    said = undefined_behaviour(verdict, [side.image for side in loaded], loading, Budget(CHECKING_SECONDS))
+    return replace(verdict, hint=said or verdict.hint)
 
 
 def _with_files(verdict: Verdict, sides: Sequence[Side], loading: Sequence[LoadOptions]) -> Verdict:
@@ -195,8 +211,7 @@ def with_keywords(
     sides = [
         replace(
             side or LoadOptions(),
-            **both,
-            **{n: keywords[f"{n}_{tag}"] for n in ("cc", "cflags") if f"{n}_{tag}" in keywords},
+            **both | {n: keywords[f"{n}_{tag}"] for n in ("cc", "cflags") if f"{n}_{tag}" in keywords},
         )
         for side, tag in ((load_target, "a"), (load_rewrite, "b"))
     ]
