@@ -113,6 +113,17 @@ def floors(width: int) -> Iterator[tuple[Expression, Expression]]:
             yield total.part(width - 1, low).sext(width), total
 
 
+def negated_floors(width: int) -> Iterator[tuple[Expression, Expression]]:
+    """The same with the opposite multiplier, and the high half of a product less x."""
+    wide = 2 * width
+    for multiplier in multipliers(width):
+        product = x(width).sext(wide) * constant(-multiplier, wide)
+        total = (x(width).sext(wide) * constant(multiplier, wide)).part(wide - 1, width) - x(width)
+        for low in range(width - 1):
+            yield product.part(wide - 1, width + low).sext(width), product
+            yield total.part(width - 1, low).sext(width), total
+
+
 def sign(term: Expression) -> Expression:
     return term.part(term.width - 1, term.width - 1)
 
@@ -121,10 +132,13 @@ def raised(width: int) -> Expressions:
     for floor, product in floors(width):
         yield floor + sign(product).zext(width)
         yield sign(x(width)).zext(width) + floor
+    for floor, product in negated_floors(width):
+        yield floor + sign(product).zext(width)
+        yield floor + sign(x(width)).zext(width)
 
 
 def rounded(width: int) -> Expressions:
-    for floor, _ in floors(width):
+    for floor, _ in (*floors(width), *negated_floors(width)):
         yield floor - sign(x(width)).sext(width)
         yield sign(x(width)).sext(width) - floor
 

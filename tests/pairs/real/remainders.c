@@ -26,3 +26,9 @@ int of_twelve_below(unsigned long x) { return x % 12 == 0 && x < 0xfffffffffffff
 
 int of_three(long x) { return x % 3 == 0; }
 int of_three_unsigned(long x) { return (unsigned long)x % 3 == 0; }
+
+int by_minus_ten(int x) { return x / -10; }
+int by_minus_ten_down(int x) { return x < 0 ? x / -10 : (x + 9) / -10; }
+
+int seventh_left(int x) { return x % -7; }
+int seventh_left_positive(int x) { return x > -2147483647 ? x % 7 : 0; }

@@ -22,16 +22,18 @@ def unsigned_divisor(multiplier: int, shift: int, bits: int) -> int | None:
     return divisor
 
 
-def signed_divisor(multiplier: int, shift: int, bits: int) -> int | None:
+def signed_divisor(multiplier: int, shift: int, bits: int, is_negated: bool = False) -> int | None:
     """d with (x·multiplier >> shift) + (x < 0) = x / d, truncating, for every signed x of so many bits.
 
-    The same bound for magnitudes up to 2^(n-1); the error must not be zero, or a negative multiple of d would be
-    rounded one too far.
+    The same bound for positive x, which are below 2^(n-1); the error must not be zero, or a negative multiple of d
+    would be rounded one too far. With `is_negated`, for every -x, so that 2^(n-1) is among the positive numbers, for
+    which an error of exactly the bound would reach the next integer.
     """
     if multiplier <= 0 or shift < bits - 1:
         return None
     divisor = (1 << shift) // multiplier + 1
     error = multiplier * divisor - (1 << shift)
-    if divisor < 2 or divisor >= 1 << (bits - 1) or not 0 < error <= 1 << (shift - (bits - 1)):
+    bound = 1 << (shift - (bits - 1))
+    if divisor < 2 or divisor >= 1 << (bits - 1) or not 0 < error <= bound or (is_negated and error == bound):
         return None
     return divisor

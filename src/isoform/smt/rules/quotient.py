@@ -11,7 +11,8 @@ from typing import NamedTuple
 from isoform.smt.constructors import Constructors
 from isoform.smt.leaves import Term
 from isoform.smt.rules.magic import signed_divisor, unsigned_divisor
-from isoform.smt.shapes import Add, Extension, Extract, Multiply, SignExtend, Subtract, ZeroExtend
+from isoform.smt.rules.widths import signed
+from isoform.smt.shapes import Add, Extension, Extract, Multiply, Shape, SignExtend, Subtract, ZeroExtend
 
 
 class _Scaled(NamedTuple):
@@ -21,7 +22,9 @@ class _Scaled(NamedTuple):
     multiplier: int
     shift: int
     same_sign: tuple[Term, ...] = ()
-    """Intermediate terms that are negative exactly if a signed x is: the multiplier is positive."""
+    """Intermediate terms that are negative exactly if the signed product is."""
+    is_negated: bool = False
+    """Whether the multiplier is meant with the opposite sign: the product is negative exactly if x is positive."""
 
 
 # -- unsigned, as parts of a product or a sum -------------------------------------------------------
@@ -95,22 +98,27 @@ def rounded_as_quotient(terms: Constructors, shape: SignExtend, correction: Term
 
 def raised_as_quotient(terms: Constructors, shape: ZeroExtend, correction: Term, floor: Term) -> Term | None:
     """floor(x·m / 2^k) + (x < 0 ? 1 : 0) = x / d, truncated, likewise. The sign may be taken from x or from the
-    product, which has the same."""
+    product, which has the same. With -m for m, and the sign of the product, it is -(x / d): of a positive x the quotient
+    is not a whole number, as `signed_divisor` has a positive error, so that rounding down and adding one rounds up."""
     return _signed_quotient(terms, floor, shape.inner)
 
 
 def _signed_quotient(terms: Constructors, floor: Term, sign: Term) -> Term | None:
-    """x / d, if `floor` is floor(x·m / 2^k) and `sign` the sign bit of x."""
+    """x / d or -(x / d), if `floor` is floor(x·m / 2^k) or floor(x·(-m) / 2^k) and `sign` the sign bit of the product."""
     if terms.width(sign) != 1:
         return None
     scaled = _scaled_signed(terms, floor)
-    if scaled is None or sign not in (_top_bit(terms, t) for t in (scaled.x, *scaled.same_sign)):
+    if scaled is None:
+        return None
+    signs = scaled.same_sign if scaled.is_negated else (scaled.x, *scaled.same_sign)
+    if sign not in (_top_bit(terms, t) for t in signs):
         return None
     bits = terms.width(scaled.x)
-    divisor = signed_divisor(scaled.multiplier, scaled.shift, bits)
+    divisor = signed_divisor(scaled.multiplier, scaled.shift, bits, scaled.is_negated)
     if divisor is None or terms.width(floor) != bits:
         return None
-    return terms.sdiv(scaled.x, terms.bv(divisor, bits))
+    quotient = terms.sdiv(scaled.x, terms.bv(divisor, bits))
+    return terms.neg(quotient) if scaled.is_negated else quotient
 
 
 def _top_bit(terms: Constructors, term: Term) -> Term:
@@ -119,7 +127,7 @@ def _top_bit(terms: Constructors, term: Term) -> Term:
 
 
 def _scaled_signed(terms: Constructors, term: Term) -> _Scaled | None:
-    """A term that is floor(x·m / 2^k) for a signed x: high bits of sext(x)·m, or of x + the high half."""
+    """A term that is floor(x·m / 2^k) for a signed x: high bits of sext(x)·m, or of the high half + x or - x."""
     shape = terms.shape(term)
     if isinstance(shape, SignExtend):
         shape = terms.shape(term := shape.inner)
@@ -127,10 +135,15 @@ def _scaled_signed(terms: Constructors, term: Term) -> _Scaled | None:
         inner = terms.shape(shape.whole)
         if isinstance(inner, Multiply):
             return _signed_product(terms, shape.whole, inner, shape.low)
-        if isinstance(inner, Add):
-            raised = _sum_with_high_half(terms, shape.whole, inner)
-            return raised._replace(shift=raised.shift + shape.low) if raised is not None else None
-    return _sum_with_high_half(terms, term, shape) if isinstance(shape, Add) else None
+        found = _with_high_half(terms, shape.whole, inner)
+        return found._replace(shift=found.shift + shape.low) if found is not None else None
+    return _with_high_half(terms, term, shape)
+
+
+def _with_high_half(terms: Constructors, total: Term, shape: Shape | None) -> _Scaled | None:
+    if isinstance(shape, Add):
+        return _sum_with_high_half(terms, total, shape)
+    return _high_half_less(terms, total, shape) if isinstance(shape, Subtract) else None
 
 
 def _signed_product(terms: Constructors, product: Term, shape: Multiply, low: int) -> _Scaled | None:
@@ -138,9 +151,10 @@ def _signed_product(terms: Constructors, product: Term, shape: Multiply, low: in
     multiplier, factor = terms.value(shape.right), terms.shape(shape.left)
     if multiplier is None or not isinstance(factor, SignExtend):
         return None
-    if terms.width(factor.inner) + multiplier.bit_length() > terms.width(product):
+    number = signed(multiplier, terms.width(product))
+    if terms.width(factor.inner) + number.bit_length() > terms.width(product):
         return None
-    return _Scaled(factor.inner, multiplier, low, (product,))
+    return _Scaled(factor.inner, abs(number), low, (product,), is_negated=number < 0)
 
 
 def _sum_with_high_half(terms: Constructors, total: Term, shape: Add) -> _Scaled | None:
@@ -155,6 +169,17 @@ def _sum_with_high_half(terms: Constructors, total: Term, shape: Add) -> _Scaled
         if -(1 << bits) < negative < 0:
             return _Scaled(x, negative + (1 << bits), bits, (total,))
     return None
+
+
+def _high_half_less(terms: Constructors, total: Term, shape: Subtract) -> _Scaled | None:
+    """The high half of x·m, less x, with m positive: the high half of x·(m - 2^n), which does not overflow either."""
+    scaled = _high_half(terms, shape.left, SignExtend)
+    if scaled is None or scaled.x != shape.right:
+        return None
+    bits = terms.width(scaled.x)
+    if not 0 < scaled.multiplier < 1 << bits:
+        return None
+    return _Scaled(scaled.x, (1 << bits) - scaled.multiplier, bits, (total,), is_negated=True)
 
 
 def _resized(terms: Constructors, term: Term, width: int) -> Term:
