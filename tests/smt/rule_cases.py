@@ -80,21 +80,23 @@ def either_order(
     yield operator(other, one)
 
 
-def multipliers(width: int) -> range:
-    """All of them, or one in seven."""
-    return range(1, 1 << width, 1 if width <= 5 else 7)
+def multipliers(width: int) -> Iterator[int]:
+    """All of them; where these are many, those around powers of two, and some of those of half the width and of all."""
+    some = {(1 << bits) + k for bits in range(1, width) for k in (-1, 0, 1)}
+    some |= {*range(1, 1 << (width // 2), 7), *range(1, 1 << width, 4093)}
+    yield from (m for m in range(1, 1 << width) if width <= 9 or m in some)
 
 
 def products(width: int) -> Expressions:
-    """High bits of products that do not wrap, by every multiplier and every shift."""
+    """High bits of products, by every multiplier and every shift: of those that wrap too, which are no quotients."""
     wide = 2 * width + 1
-    for multiplier in multipliers(width + 1):
+    for multiplier in multipliers(wide):
         product = x(width).zext(wide) * constant(multiplier, wide)
         yield from (product.part(wide - 1, low) for low in range(width, wide))
 
 
 def halved_sums(width: int) -> Expressions:
-    for multiplier in multipliers(width):
+    for multiplier in multipliers(2 * width):
         product = x(width).zext(2 * width) * constant(multiplier, 2 * width)
         high = product.part(2 * width - 1, width)
         total = high + lshr(x(width) - high, constant(1, width))
@@ -104,7 +106,7 @@ def halved_sums(width: int) -> Expressions:
 def floors(width: int) -> Iterator[tuple[Expression, Expression]]:
     """High bits of a signed product, or of x plus those of a product with a negative multiplier; and the product."""
     wide = 2 * width
-    for multiplier in multipliers(width):
+    for multiplier in multipliers(wide):
         product = x(width).sext(wide) * constant(multiplier, wide)
         negative = x(width).sext(wide) * constant(multiplier - (1 << width), wide)
         total = negative.part(wide - 1, width) + x(width)
@@ -116,7 +118,7 @@ def floors(width: int) -> Iterator[tuple[Expression, Expression]]:
 def negated_floors(width: int) -> Iterator[tuple[Expression, Expression]]:
     """The same with the opposite multiplier, and the high half of a product less x."""
     wide = 2 * width
-    for multiplier in multipliers(width):
+    for multiplier in multipliers(wide):
         product = x(width).sext(wide) * constant(-multiplier, wide)
         total = (x(width).sext(wide) * constant(multiplier, wide)).part(wide - 1, width) - x(width)
         for low in range(width - 1):

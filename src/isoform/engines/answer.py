@@ -13,14 +13,14 @@ from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.engines.finding import Proved
 from isoform.engines.ladder import UNFINISHED, Ladder
-from isoform.engines.pose import pose
+from isoform.engines.pose import pose, with_entered_code
 from isoform.engines.same_code.engine import SAME_CODE, same_as_placed, same_code
 from isoform.engines.witness import NotConfirmed, replayed
 from isoform.isa.registry import machine
-from isoform.lift.discovery import Discovery
+from isoform.lift.discovery import Discovery, with_hints
 from isoform.lift.function import Function, Hints
 from isoform.lift.lift import lift
-from isoform.lift.listing import views_of
+from isoform.lift.listing import views_of, with_lines_of_callees
 from isoform.lift.refusals import has_ambiguous_bases
 from isoform.load.open import Loaded
 from isoform.model.budget import Budget
@@ -109,6 +109,7 @@ def answer_question(
     verdict = ladder.climb() if same is None else ladder.settled_by(SAME_CODE, same)
     if isinstance(verdict, Different):
         verdict = replace(verdict, hint=_hint(question))
+        question = _with_all_lines(question)
     views = views_of((question.target, question.rewrite))
     tried, companions = tuple(ladder.tried), question.border.companions
     verdict = replace(
@@ -124,16 +125,32 @@ def answer_question(
     return with_cause(question, verdict, explainer, budget)
 
 
+def _with_all_lines(question: Question) -> Question:
+    """With the source lines of callees: only a difference shows them."""
+    left, right = with_lines_of_callees(question.target), with_lines_of_callees(question.rewrite)
+    if left is question.target and right is question.rewrite:
+        return question
+    return replace(question, target=left, rewrite=right)
+
+
 def with_cause(question: Question, verdict: Different, explainer: Explainer | None, budget: Budget) -> Different:
     """A difference with its cause, if that is wanted."""
     if explainer is None:
         return verdict
-    return replace(verdict, root_cause=_explained(question, verdict.witness, explainer, budget))
+    try:
+        return _explained(question, verdict, explainer, budget)
+    except (Unsupported, OutOfLimits, MemoryError) as reason:
+        why_not = f"no cause found: {reason or 'memory ran out'}"
+    except RecursionError:
+        why_not = "no cause found: a formula is nested too deeply"
+    return replace(verdict, root_cause=RootCause(None, (), budget.spent, why_not=why_not))
 
 
 def code_hashes(question: Question) -> tuple[str, str]:
-    """Hashes of the machine code of both sides, including everything that was inlined."""
-    left, right = (sha256(function.code_bytes).hexdigest() for function in (question.target, question.rewrite))
+    """Hashes of the machine code of both sides, including everything that was inlined. Code that only a search finds
+    does not count: another search may find more or less of it."""
+    plain = (with_hints(f, {}, None) if f.hints else f for f in (question.target, question.rewrite))
+    left, right = (sha256(function.code_bytes).hexdigest() for function in plain)
     return left, right
 
 
@@ -143,23 +160,24 @@ def _saved(options: Options) -> dict[str, Any]:
     return {name: value.value if isinstance(value, Enum) else value for name, value in values}
 
 
-def _explained(question: Question, witness: Witness, explainer: Explainer, budget: Budget) -> RootCause:
-    """The cause, with its own time limit. Whatever ends the search, the verdict stands."""
+def _explained(question: Question, verdict: Different, explainer: Explainer, budget: Budget) -> Different:
+    """With the cause, looked for with its own time limit. Whatever ends the search, the verdict stands."""
     question.options.progress("looking for the cause of the difference")
     if budget.interrupted:
-        return RootCause(None, (), 0.0, why_not="no cause was looked for: the search was interrupted")
+        why_not = "no cause was looked for: the search was interrupted"
+        return replace(verdict, root_cause=RootCause(None, (), 0.0, why_not=why_not))
     seconds = seconds_for_explaining(question.options)
     if question.options.explain_budget is None:
         seconds = min(seconds, max(budget.left, LEAST_SECONDS))  # the budget is that of the whole command
     budget.renew(seconds)
     budget.is_closed = False
+    inputs = verdict.witness.inputs
     try:
         # Code that the search leads to does not repeat the question: the verdict is known.
-        return explainer(replace(question, discovery=None), witness, budget)
-    except (Unsupported, OutOfLimits, MemoryError) as reason:
-        return RootCause(None, (), budget.spent, why_not=f"no cause found: {reason or 'memory ran out'}")
-    except RecursionError:
-        return RootCause(None, (), budget.spent, why_not="no cause found: a formula is nested too deeply")
+        entered = with_entered_code(replace(question, discovery=None), (inputs, inputs), budget)
+        entered = _with_all_lines(entered)
+        verdict = replace(verdict, views=views_of((entered.target, entered.rewrite)))
+        return replace(verdict, root_cause=explainer(entered, verdict.witness, budget))
     finally:
         budget.is_closed = True
 

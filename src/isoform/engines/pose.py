@@ -3,6 +3,7 @@ address they take may be questions of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from isoform.borders.apart import Border
@@ -10,15 +11,18 @@ from isoform.borders.companions import Companions, Entries, Names
 from isoform.borders.question import Options, Question
 from isoform.borders.settle import settle
 from isoform.borders.unwritten import with_constants
+from isoform.engines.encoding import encode_as
 from isoform.engines.ladder import Ladder
-from isoform.lift.discovery import Discovery
-from isoform.lift.function import Function
+from isoform.lift.discovery import MOST_ROUNDS, Discovery, Targets, with_hints
+from isoform.lift.function import Function, Hints
 from isoform.lift.lift import lift
 from isoform.model.budget import Budget
 from isoform.model.contract import AbortRule, CallRule, DataRule, MemoryRule, ReturnAs, TerminationRule
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.outcome import Pair
 from isoform.model.values import dataclass
 from isoform.model.verdict import Subject, Unknown, Verdict, merged_assumptions
+from isoform.sym.policy import Unrolled
 
 SHARE, SHARE_OF_ALL = 0.2, 0.5
 """Shares of the remaining budget: for one companion, and for all of them."""
@@ -34,6 +38,38 @@ def pose(
     assumptions = (*border.assumptions, *constants.assumptions)
     border = replace(border, assumptions=assumptions, unclear=constants.unclear)
     return _posed(constants.functions, options, border, discovery)
+
+
+def with_entered_code(question: Question, inputs: Pair, budget: Budget) -> Question:
+    """The question with the code that computed jumps and calls lead to as part of its functions, as far as proofs can
+    follow that code. Unchanged if runs on these inputs enter no such code."""
+    for _ in range(MOST_ROUNDS):
+        question.run_both(inputs)
+        hints = _merged(question, [program.pieces.entered for program in question.programs])
+        try:
+            if hints == _hints(question) and any(hints):
+                unrolled = Unrolled(unroll=question.options.unroll)
+                encoding = encode_as(question, (question.target, question.rewrite), (unrolled, unrolled), budget)
+                hints = _merged(question, [encoding.target.discovered, encoding.rewrite.discovered])
+            if hints == _hints(question):
+                break
+            left, right = map(with_hints, (question.target, question.rewrite), hints, (budget, budget))
+            question = _posed((left, right), question.options, question.border, question.discovery)
+        except Unsupported:
+            break
+    return question
+
+
+def _hints(question: Question) -> list[Hints]:
+    return [question.target.hints, question.rewrite.hints]
+
+
+def _merged(question: Question, found: Sequence[Targets]) -> list[Hints]:
+    """The hints of both sides, with these targets."""
+    return [
+        {**known, **{jump: known.get(jump, frozenset()) | set(targets) for jump, targets in more.items()}}
+        for known, more in zip(_hints(question), found, strict=True)
+    ]
 
 
 def _posed(

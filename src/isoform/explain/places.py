@@ -14,7 +14,7 @@ from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case
 from isoform.explain.sites import Role, Site, calls_of, is_callee
 from isoform.lift.function import Function
-from isoform.lift.listing import views_of
+from isoform.lift.listing import functions_of, views_of
 from isoform.model.cause import Cause, CauseKind, ValuePlace
 
 _NUMBER = re.compile(r"(?<![$\w])-?(0x[0-9a-f]+|\d+)\b")
@@ -97,12 +97,12 @@ class Places:
         return tuple({row.address: row.text for row in view.rows} for view in views_of(self._functions))
 
     def _line(self, side: int, address: int) -> tuple[str, int | None]:
-        lines = self._functions[side].image.lines
-        starts = self._line_starts[side]
+        image, starts = self._functions[side].image, self._line_starts[side]
         position = bisect_right(starts, address) - 1
-        if position < 0:
+        around = functions_of((address,), image)
+        if position < 0 or (around and starts[position] < around[0].address):
             return "", None
-        found = lines[starts[position]]
+        found = image.lines[starts[position]]
         return found.file, found.number
 
     @cached_property

@@ -17,7 +17,7 @@ from isoform.explain.rules import Unchanged, admits_as_before
 from isoform.explain.runs import Added, Fix
 from isoform.explain.sites import Marked, Role, without_calls
 from isoform.explain.undefined import as_given
-from isoform.lift.function import BlockId
+from isoform.lift.function import BlockId, Function
 from isoform.model.budget import Budget
 from isoform.model.contract import AbortRule
 from isoform.model.errors import Unsupported
@@ -29,6 +29,7 @@ from isoform.sym import policy as policies
 from isoform.sym.policy import Policy, Unrolled, ValueRule
 from isoform.sym.scope import Scope
 from isoform.sym.state import State
+from isoform.sym.summary import Summary
 
 GOAL_SECONDS = 2.0
 """For one obligation of a fix."""
@@ -171,13 +172,18 @@ class Fixed:
             without_calls(self._rewrite.function, fix.cut(1)),
         )
         encoding = encode_as(self._asked_with(fix), functions, (target, rewrite), self._budget)
-        if encoding.target.discovered or encoding.rewrite.discovered:
+        if any(_leads_out(s, f) for s, f in zip((encoding.target, encoding.rewrite), functions, strict=True)):
             raise Unsupported("computed jumps lead to code that was not lifted")
         if held is not None:
             encoding.world.constraints.append(("path", ends(encoding.world.terms, encoding.target)))
         if held is not None and held.point is not None:
             _ask_only_before(encoding, held, seen, own)
         return encoding
+
+
+def _leads_out(summary: Summary, function: Function) -> bool:
+    """Whether computed jumps lead to code that the function was lifted without."""
+    return any(targets - function.hints.get(jump, frozenset()) for jump, targets in summary.discovered.items())
 
 
 def _matched(point: Point | None) -> tuple[tuple[int, int], ...]:

@@ -91,7 +91,7 @@ class Discovery:
             return False
         hints = {**known, **{jump: known.get(jump, frozenset()) | targets for jump, targets in new.items()}}
         try:
-            refuse_code(_lifted(need.function, need.function.entry.address, hints, self._budget))
+            with_hints(need.function, hints, self._budget)
         except (Unsupported, UserError) as reason:
             self._refused[need.side] |= {target: str(reason) for targets in new.values() for target in targets}
             return False
@@ -111,6 +111,8 @@ class Pieces:
         nothing."""
         self.jumps: dict[int, set[int]] = {}
         """Targets of computed jumps within a function."""
+        self.entered: dict[int, set[int]] = {}
+        """Targets of all computed jumps and calls that led to code which is present."""
 
     def at(self, address: int) -> Function | None:
         """The code at an address; None if there is none that can be followed."""
@@ -123,9 +125,14 @@ class Pieces:
         """A run took a computed jump. A jump to the start of a function is a call, and callees are compared by address.
         Machines without a convention share nothing by name, so there is no reason to ask again."""
         function = self._function
+        self.note_entered(jump, target)
         symbol = function.image.symbol_at(function.image.aliases.get(target, target))
         if function.machine.convention.stack_pointer is not None and (symbol is None or not symbol.is_function):
             self.jumps.setdefault(jump, set()).add(target)
+
+    def note_entered(self, jump: int, target: int) -> None:
+        """A run took a computed jump or call to code that is present."""
+        self.entered.setdefault(jump, set()).add(target)
 
     def _piece(self, address: int) -> Function | None:
         function = self._function
@@ -138,6 +145,14 @@ class Pieces:
             self.refused[address] = str(reason)
             return None
         return with_known_calls(without_returns(piece, function.never_returning), function.library)
+
+
+def with_hints(function: Function, hints: Hints, budget: Budget | None) -> Function:
+    """The function with the code that these computed jumps and calls lead to. Raises `Unsupported` if that code breaks
+    the rules for all code."""
+    found = _lifted(function, function.entry.address, hints, budget)
+    refuse_code(found)
+    return found
 
 
 def _lifted(like: Function, entry: int, hints: Hints, budget: Budget | None = None) -> Function:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from isoform.lift.function import Function
-from isoform.load.image import Image
+from isoform.load.image import Image, Symbol
 from isoform.model.listing import ListingRow, View
 from isoform.model.microop import Instruction, Kind, Space
 
@@ -21,6 +23,30 @@ def views_of(functions: Sequence[Function]) -> tuple[View, ...]:
     )
 
 
+def with_lines_of_callees(function: Function) -> Function:
+    """The function with the source lines of all functions whose code is part of it."""
+    image = function.image
+    if image.lines_between is None:
+        return function
+    callees = functions_of([a for a in function.instructions if a not in image.lines], image)
+    if not callees:
+        return function
+    from isoform.load.debug.lines import source_text
+
+    lines = dict(image.lines)
+    for symbol in callees:
+        lines |= image.lines_between(symbol.address, symbol.address + symbol.size)
+    return replace(function, image=replace(image, lines=lines, source={**source_text(lines), **image.source}))
+
+
+def functions_of(addresses: Iterable[int], image: Image) -> list[Symbol]:
+    """The functions that contain them."""
+    ordered = sorted(image.functions.values(), key=lambda symbol: symbol.address)
+    starts = [symbol.address for symbol in ordered]
+    before = {bisect_right(starts, address) - 1 for address in addresses}
+    return [ordered[index] for index in sorted(before) if index >= 0]
+
+
 def view_of(instructions: Sequence[Instruction], image: Image, title: str, entry: int | None = None) -> View:
     """`instructions` in the order they are to be shown; `entry` is the first one's address if not given."""
     if not instructions:
@@ -31,8 +57,12 @@ def view_of(instructions: Sequence[Instruction], image: Image, title: str, entry
     before: tuple[str, int] | None = None
     for instruction in instructions:
         line = image.lines.get(instruction.address)
-        place = (line.file, line.number) if line is not None else before
-        source = _source_line(image, place) if place != before else None
+        symbol = image.symbol_at(instruction.address) if instruction.address != start else None
+        is_callee = symbol is not None and symbol.is_function
+        place = (line.file, line.number) if line is not None else None if is_callee else before
+        source = _source_line(image, place) if place != before or is_callee else None
+        if source is None and is_callee and symbol is not None:
+            source = f"{symbol.name}:"
         text, note = _readable(instruction, image, inside, start)
         rows.append(ListingRow(instruction.address, text, source, note))
         before = place

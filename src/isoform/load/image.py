@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -67,6 +68,9 @@ def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Ord
     return replace(section, data=bytes(data))
 
 
+LineReader = Callable[[int, int], dict[int, SourceLine]]
+
+
 @dataclass(frozen=True)
 class Image:
     """Invariants: sections do not overlap; an external symbol's address lies in no section; on both
@@ -89,9 +93,11 @@ class Image:
     inlined: frozenset[str] = frozenset()
     """Functions that debug information describes and that have no code of their own here."""
     lines: dict[int, SourceLine] = field(default_factory=dict)
-    """Source line by instruction address, where known."""
+    """Source line by address, where known, of the function in question."""
     source: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Source text by file name, if it could be read."""
+    lines_between: LineReader | None = field(default=None, compare=False, repr=False)
+    """Reads the lines of other functions: from the first address up to the second."""
     references: dict[int, Reference] = field(default_factory=dict)
     """By the address of the field, in code or in the global offset table."""
     meant: dict[int, Meant] = field(default_factory=dict)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 
 from isoform.isa.registry import DEFAULT, TEXT_ISAS, require_machine
 from isoform.load.code import DISPLAYED, Code, parsed_code
 from isoform.load.described import Local, PointerTypes, SourceLine
 from isoform.load.elf import parse_elf
-from isoform.load.image import Image, Symbol
+from isoform.load.image import Image, LineReader, Symbol
 from isoform.load.inside import content_of, located
 from isoform.load.members import ArchiveMember, starts_as_archive
 from isoform.load.parsed import ParsedFile
@@ -83,6 +84,7 @@ class _Told:
     arrays: tuple[Local, ...]
     lines: dict[int, SourceLine]
     source: dict[str, tuple[str, ...]]
+    lines_between: LineReader
 
 
 @dataclass
@@ -252,7 +254,7 @@ def _with_debug(placements: Sequence[PlacedImage], symbols: Sequence[Symbol], fi
 
 def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
     from isoform.load.debug.frame import frame_arrays, frame_locals
-    from isoform.load.debug.lines import lines, source_text
+    from isoform.load.debug.lines import lines, lines_afterwards, source_text
     from isoform.load.debug.read import read_debug
     from isoform.load.debug.signatures import signatures
 
@@ -276,6 +278,7 @@ def _told(placement: PlacedImage, symbol: Symbol) -> _Told | None:
         arrays=frame_arrays(debug, symbol.address),
         lines=where,
         source=source_text(where),
+        lines_between=partial(lines_afterwards, debug),
     )
 
 

@@ -255,6 +255,8 @@ class _BlockWriter:
                 return f"{self._index[to]} if M.target == {self._block.id.context[-1]} else {astray}"
             case Call() as call:
                 self._lines.append(f"M.target = {self.read(call.value)}")
+                if call.callee is None:
+                    self._lines.append(f"M.jump = {self._last_step}")
                 return str(self._call(call))
             case Stop():
                 self._lines.append(f"M.reason = {self._block.id.address}")

@@ -207,6 +207,7 @@ class _Run:
                             entered = self._entered(program, present)
                             if entered is None or call.then is None:
                                 return Status.UNSUPPORTED, f"a call through a pointer to {self._name(present)}"
+                            program.pieces.note_entered(memory.jump, memory.target)
                             recursions.append((call.then.address, program, index))
                             program, code, costs = entered, entered.code, entered.costs
                             memory.bounds = program.function.bounds

@@ -61,6 +61,12 @@ def lines(debug: DebugInfo, start: int, end: int) -> dict[int, SourceLine]:
     return found
 
 
+def lines_afterwards(debug: DebugInfo, start: int, end: int) -> dict[int, SourceLine]:
+    """As `lines`, long after the rest was read: with limits of its own."""
+    debug.renew()
+    return lines(debug, start, end)
+
+
 def _rows(unit: Unit) -> Iterator[tuple[int, int, SourceLine]]:
     """(start, end, line) of the unit's code; none where it does not say."""
     place = unit.top.number("DW_AT_stmt_list")

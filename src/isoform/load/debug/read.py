@@ -40,6 +40,10 @@ class DebugInfo:
         if self.entries > ENTRY_LIMIT or (self.entries % 256 == 0 and processor_time() > self.deadline):
             raise Unusable("the debug information is too large")
 
+    def renew(self) -> None:
+        """Begin the limits anew."""
+        self.entries, self.deadline = 0, processor_time() + SECONDS_LIMIT
+
     def units(self, address: int | None) -> Iterator[Unit]:
         """The units that may have code at an address, or all."""
         for unit in self._units:

@@ -47,15 +47,18 @@ def high_bits_as_quotient(terms: Constructors, shape: Multiply, high: int, low: 
 
 
 def halved_sum_as_quotient(terms: Constructors, shape: Add, high: int, low: int, depth: int) -> Term | None:
-    """(t + ((x - t) >> 1))[h:l] = x / d, h the top bit, where t is the high half of zext(x)·m: the sum is
-    floor((x + t) / 2) without its carry, so that its bits from l on are floor(x·(m + 2^n) / 2^(n+1+l)). That is a
-    multiplier with one bit more than the register, for which `unsigned_divisor` gives d."""
+    """(t + ((x - t) >> 1))[h:l] = x / d, h the top bit, where t is the high half of zext(x)·m with m < 2^n. The product
+    does not wrap and t is at most x, so that neither does x - t: the sum is floor((x + t) / 2) without its carry, and its
+    bits from l on are floor(x·(m + 2^n) / 2^(n+1+l)). That is a multiplier with one bit more than the register, for
+    which `unsigned_divisor` gives d."""
     for t, half in ((shape.left, shape.right), (shape.right, shape.left)):
         x = _halved_difference(terms, half, t)
         scaled = _high_half(terms, t, ZeroExtend) if x is not None else None
         if x is None or scaled is None or scaled.x != x or high != terms.width(t) - 1:
             continue
         bits = terms.width(x)
+        if scaled.multiplier >> bits:
+            continue
         divisor = unsigned_divisor(scaled.multiplier + (1 << bits), bits + 1 + low, bits)
         if divisor is not None:
             return _resized(terms, terms.udiv(x, terms.bv(divisor, bits)), high - low + 1)
@@ -73,7 +76,7 @@ def _halved_difference(terms: Constructors, half: Term, t: Term) -> Term | None:
 
 
 def _high_half(terms: Constructors, term: Term, extension: type[Extension]) -> _Scaled | None:
-    """A term that is the upper half of ext(x)·m."""
+    """A term that is the upper half of ext(x)·m. The product may have wrapped: callers ask how large m is."""
     shape = terms.shape(term)
     product = terms.shape(shape.whole) if isinstance(shape, Extract) else None
     if not isinstance(shape, Extract) or not isinstance(product, Multiply):
@@ -98,13 +101,15 @@ def rounded_as_quotient(terms: Constructors, shape: SignExtend, correction: Term
 
 def raised_as_quotient(terms: Constructors, shape: ZeroExtend, correction: Term, floor: Term) -> Term | None:
     """floor(x·m / 2^k) + (x < 0 ? 1 : 0) = x / d, truncated, likewise. The sign may be taken from x or from the
-    product, which has the same. With -m for m, and the sign of the product, it is -(x / d): of a positive x the quotient
-    is not a whole number, as `signed_divisor` has a positive error, so that rounding down and adding one rounds up."""
+    product, which has the same. With -m for m, and the sign of the product, it is -(x / d): of a positive x the
+    quotient is not a whole number, as `signed_divisor` has a positive error, so that rounding down and adding one
+    rounds up."""
     return _signed_quotient(terms, floor, shape.inner)
 
 
 def _signed_quotient(terms: Constructors, floor: Term, sign: Term) -> Term | None:
-    """x / d or -(x / d), if `floor` is floor(x·m / 2^k) or floor(x·(-m) / 2^k) and `sign` the sign bit of the product."""
+    """x / d or -(x / d), if `floor` is floor(x·m / 2^k) or floor(x·(-m) / 2^k), and `sign` is the sign bit of the
+    product."""
     if terms.width(sign) != 1:
         return None
     scaled = _scaled_signed(terms, floor)
