@@ -124,7 +124,8 @@ class CalleeTable:
     def _is_guessed(self, name: str) -> bool:
         """Whether what a call of it takes is known only from the code around the calls."""
         if not name:
-            return any("" in e.pointer_types for e in self._evidence) and self._only_type is None
+            is_called = any("" in evidence.pointer_types for evidence in self._evidence)
+            return is_called and self._only_type is None and self._machine.convention.stack_pointer is not None
         callee = self.of(name)
         if callee.vectors and callee.format is None:
             return True

@@ -178,6 +178,8 @@ class _Inliner:
     ) -> tuple[Exit, list[_Visit] | None]:
         target = self._image.aliases.get(target, target)
         name = self._image.name_at(target)
+        if self._machine.convention.stack_pointer is None and not self._image.code_at(target):
+            return Switch(value, ()), None  # out of the program: there is no code but the program's own
         if target in self._image.externals or not self._image.code_at(target):
             back = self._routines.returning.comes_back(name, address, after.address)
             return Call(name, value, after if back else None), None

@@ -48,8 +48,8 @@ def high_bits_as_quotient(terms: Constructors, shape: Multiply, high: int, low: 
 
 def halved_sum_as_quotient(terms: Constructors, shape: Add, high: int, low: int, depth: int) -> Term | None:
     """(t + ((x - t) >> 1))[h:l] = x / d, h the top bit, where t is the high half of zext(x)·m with m < 2^n. The product
-    does not wrap and t is at most x, so that neither does x - t: the sum is floor((x + t) / 2) without its carry, and its
-    bits from l on are floor(x·(m + 2^n) / 2^(n+1+l)). That is a multiplier with one bit more than the register, for
+    does not wrap and t is at most x, so that neither does x - t: the sum is floor((x + t) / 2) without its carry, and
+    its bits from l on are floor(x·(m + 2^n) / 2^(n+1+l)). That is a multiplier with one bit more than the register, for
     which `unsigned_divisor` gives d."""
     for t, half in ((shape.left, shape.right), (shape.right, shape.left)):
         x = _halved_difference(terms, half, t)
