@@ -106,6 +106,18 @@ def test_answers_count_for_another_build(
     assert rows["changed"]["kept"]
 
 
+def test_a_constant_that_other_code_writes_by_now(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That nothing writes a static variable is said of the whole file, not of the functions that use it."""
+    old, new = tmp_path / "old.c", tmp_path / "new.c"
+    old.write_text("static int k = 5;\nint f(int x) { return x * k; }\nvoid w(int y) { }\n")
+    new.write_text("int f(int x) { return x * 5; }\nvoid w(int y) { }\n")
+    words = (str(old), str(new), "--store", str(tmp_path / "kept.sqlite"), "--cflags", "-O0 -g")
+    assert statuses(asked(capsys, *words)[1])["f"] == "equivalent"
+    assert statuses(asked(capsys, *words)[1])["f"] == "equivalent"
+    old.write_text(old.read_text().replace("{ }", "{ k = y; }"))
+    assert statuses(asked(capsys, *words)[1])["f"] in ("different", "unknown")
+
+
 def test_answers_about_functions_of_the_same_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each is about its own function."""
     for side, number in (("old", 2), ("new", 3)):
