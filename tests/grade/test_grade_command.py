@@ -197,3 +197,25 @@ def _running(mark: str) -> list[str]:
         if os.fsencode(mark) in words and entry.parent.name != str(os.getpid()):
             found.append(entry.parent.name)
     return found
+
+
+def test_the_same_code_with_other_types_has_an_answer_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three bytes that are padding for one submission are members for the other. File names do not count."""
+    body = "void f(struct s *g, int x) {{ {first}; g->b = x; }}\n"
+    padded, full = "struct s { char a; int b; };\n", "struct s { char a, q, r, t; int b; };\n"
+    (tmp_path / "ref.c").write_text(padded + body.format(first="g->a = x"))
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name, types in (("a", padded), ("b", full), ("c", padded)):
+        (folder / f"{name}.c").write_text(types + body.format(first="*(int *) g = x & 255"))
+    words = ["grade", str(tmp_path / "ref.c"), str(folder), "--function", "f", "--budget", "5", "--json", "--cc", "zig"]
+    run_command([*words, "--cflags=-O1 -fno-strict-aliasing"])
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["submissions"]}
+    assert {name: row["verdict"] for name, row in rows.items()} == {
+        "a": "equivalent",
+        "b": "different",
+        "c": "equivalent",
+    }
+    assert {"a", "c"} & {rows["a"]["same_code_as"], rows["c"]["same_code_as"]}

@@ -55,6 +55,9 @@ SAMPLED_STEPS = 1_000_000
 _PLACE = re.compile(r"(\d+): (.*)")
 _COMPILER_ERROR = re.compile(r"(?P<file>[^:]*):(?P<line>\d+):(\d+:)? (fatal )?error: (?P<error>.*)", re.IGNORECASE)
 
+_NOT_OF_THE_CODE = frozenset({"path", "lines", "source", "lines_between"})
+"""Fields of an image that no answer depends on."""
+
 
 class Rejected(Exception):
     """The submission cannot be compared at all; the message says why."""
@@ -84,7 +87,7 @@ class Examiner:
         self.bound_tests = bind_tests(self.tests, question.contract)
         refuse_useless_tests(self.bound_tests, question)
         self._path_inputs = inputs_of_paths(question) if self.options.engine is Engine.AUTO else ()
-        self.key = _digest(self._loaded, self.kept)
+        self.key = _digest(self._loaded)
         independent_runner(self.isa)  # loads its library, once for all workers
 
     @property
@@ -99,7 +102,7 @@ class Examiner:
         except UserError as error:
             raise Rejected(_refusal(str(error), submission)) from None
         image = loaded[1].image
-        key = _digest(loaded[1], self.kept)
+        key = _digest(loaded[1])
         if not _has_own_lines(image):
             return Prepared(key), loaded
         lines = {address: line.number for address, line in image.lines.items()}
@@ -188,18 +191,25 @@ def _has_own_lines(image: Image) -> bool:
     return image.machine in TEXT_ISAS.values()
 
 
-def _digest(loaded: Loaded, kept: Kept) -> str:
-    """What the answer depends on: the code itself for the small machines, the whole file for others. Their files
-    are linked against the reference's, and debug information counts too."""
-    digest = sha256(loaded.image.machine.encode())
-    files = [file.data for (path, _, _), file in kept.parsed.items() if str(path) == loaded.display_path]
-    if files:
-        digest.update(loaded.symbol.name.encode() + b"\0" + files[0])
+def _digest(loaded: Loaded) -> str:
+    """What the answer depends on: the code itself for the small machines; for others everything that was read of the
+    file, which is linked against the reference's. What debug information says of types counts, its file names do not."""
+    image = loaded.image
+    digest = sha256(image.machine.encode())
+    if not _has_own_lines(image):
+        digest.update(loaded.symbol.name.encode())
+        for part in fields(Image):
+            if part.name not in _NOT_OF_THE_CODE:
+                digest.update(f"{part.name}: {_in_order(getattr(image, part.name))!r}\n".encode("utf-8", "replace"))
         return digest.hexdigest()
-    for section in loaded.image.sections:
+    for section in image.sections:
         flags = f"{section.name} {section.address} {section.size} {section.writable} {section.executable} "
         digest.update(flags.encode() + len(section.data).to_bytes(8, "big") + section.data)
     return digest.hexdigest()
+
+
+def _in_order(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _refusal(message: str, submission: Submission) -> str:
