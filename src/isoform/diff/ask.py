@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Any
 
 from isoform.borders.question import Engine, Options
-from isoform.borders.unwritten import UNWRITTEN
 from isoform.diff.compose import Shown, callees_shown, with_outside
 from isoform.diff.unit import Unit
 from isoform.engines.answer import answer, refused, subject
@@ -75,7 +74,7 @@ def ask(units: Sequence[Unit], asked: AskedPair) -> dict[str, Any]:
     return {
         "verdict": verdict_as_json(verdict),
         "listings": _listings(verdict, loaded) if isinstance(verdict, Different) else None,
-        "where": where(unit, asked.entries, verdict_as_json(verdict)),
+        "where": where(unit, asked.entries) if isinstance(verdict, Different) else None,
     }
 
 
@@ -105,15 +104,7 @@ def _verdict(loaded: tuple[Loaded, Loaded], options: Options, is_composed: bool 
             return refused(subjects, options, budget, str(reason) or "memory ran out")
 
 
-def where(unit: Unit, entries: tuple[int, int], verdict: Mapping[str, Any]) -> list[str]:
-    """What else of the files a kept answer stands for, as digests: it is asked again where these have changed."""
-    found = _shown_places(unit, entries) if verdict["verdict"] == "different" else []
-    if any(assumption["name"] == UNWRITTEN for assumption in verdict["assumptions"]):
-        found += unit.digests  # any code of the file might write the variable
-    return found
-
-
-def _shown_places(unit: Unit, entries: tuple[int, int]) -> list[str]:
+def where(unit: Unit, entries: tuple[int, int]) -> list[str]:
     """A digest for each side: at which addresses and lines of source the code is that a listing shows. The answer does
     not depend on that, and what is printed of it does."""
     found = []

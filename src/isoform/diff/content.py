@@ -45,31 +45,38 @@ class Contents:
     """Of one file."""
 
     def __init__(self, image: Image, walker: Walker | None, whole: str, has_threads: bool) -> None:
-        self._image = image
+        self.image = image
         self._walker = walker
-        self._whole = whole
+        self.whole = whole
+        """A digest of all of it."""
         self._has_threads = has_threads
-        self._meanings = Meanings(image)
+        self.meanings = Meanings(image)
 
     def of(self, entry: int) -> Content:
         found = None
         if self._walker is not None and self._unnameds is not None and not self._has_threads:
-            found = _Closure(self._image, self._walker, self._meanings, self._unnameds, self._all_data).content(entry)
-        return found if found is not None else Content(f"{self._whole} {entry:#x}")
+            found = _Closure(self, self._walker, self._unnameds).content(entry)
+        return found if found is not None else Content(f"{self.whole} {entry:#x}")
 
     @cached_property
     def _unnameds(self) -> Unnameds | None:
-        return None if self._walker is None else Unnameds(self._meanings, self._walker)
+        return None if self._walker is None else Unnameds(self.meanings, self._walker)
 
     @cached_property
-    def _all_data(self) -> str:
+    def all_data(self) -> str:
         """Where everything with a name is and what is in there: an index from an address in code may lead to any of it.
         (In a file without the names of static variables, it may lead anywhere.)"""
-        if not self._image.names_variables:
-            return self._whole
-        said = [repr(self._meanings.layout)]
-        said += [_plain(self._image, self._meanings, s.address, s.size).hex() for s in self._image.data_symbols[1]]
+        if not self.image.names_variables:
+            return self.whole
+        said = [repr(self.meanings.layout)]
+        said += [_plain(self.image, self.meanings, s.address, s.size).hex() for s in self.image.data_symbols[1]]
         return sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
+
+    @cached_property
+    def statics(self) -> frozenset[int]:
+        """Where an object file has variables that no other file can name. Whether one of them is a constant depends on
+        all code of the file: that nothing writes it."""
+        return frozenset(low for section in self.image.statics for _, low, _ in section.objects)
 
 
 def _plain(image: Image, meanings: Meanings, start: int, size: int) -> bytes:
@@ -87,10 +94,11 @@ class _Unclear(Exception):
 
 
 class _Closure:
-    def __init__(self, image: Image, walker: Walker, meanings: Meanings, unnameds: Unnameds, all_data: str) -> None:
-        self._image, self._walker, self._meanings, self._unnameds = image, walker, meanings, unnameds
-        self._all_data = all_data
+    def __init__(self, file: Contents, walker: Walker, unnameds: Unnameds) -> None:
+        self._file, self._image, self._meanings = file, file.image, file.meanings
+        self._walker, self._unnameds = walker, unnameds
         self._has_variables = False
+        self._has_statics = False
         self._numbers: dict[tuple[str, int], int] = {}
         """Functions and data in the order in which they are found."""
         self._pending: list[tuple[str, int, int]] = []
@@ -118,7 +126,9 @@ class _Closure:
                     for at_start in initialiser_entries(self._image):
                         self._number("code", at_start, 0)
             if forms:
-                said.append(self._all_data)
+                said.append(self._file.all_data)
+            if self._has_statics:
+                said.append(self._file.whole)
         except (_Unclear, Unsupported, UserError):
             return None
         digest = sha256("\n".join(said).encode("utf-8", "surrogateescape")).hexdigest()
@@ -159,6 +169,7 @@ class _Closure:
         if isinstance(meaning, Object):
             where = self._number("data", meaning.start, meaning.size)
             self._has_variables |= meaning.is_writable
+            self._has_statics |= meaning.is_writable and meaning.start in self._file.statics
             how = (sorted(meaning.names), meaning.offset, meaning.size, meaning.is_writable, meaning.is_unique)
             return f"data {how} {where}"
         if isinstance(meaning, Unnamed) and size:

@@ -295,12 +295,13 @@ class Plan:
         return self._is_enough(kept) and self._is_still_there(kept)
 
     def _is_still_there(self, kept: Kept) -> bool:
-        """An answer is found again if something has changed that it stands for besides the two functions."""
-        verdict = kept.result["verdict"] if kept.ending is work.TaskEnd.DONE else None
-        if verdict is None:
+        """A difference is shown with addresses and lines of source: it is found again if these have changed."""
+        if kept.ending is not work.TaskEnd.DONE or kept.kind == CYCLE_KIND:
+            return True
+        if kept.result["verdict"]["verdict"] != "different":
             return True
         row = self._by_key[kept.key]
-        return bool(kept.result["where"] == where(self._units[row.unit], row.entries, verdict))
+        return bool(kept.result["where"] == where(self._units[row.unit], row.entries))
 
     def _is_enough(self, kept: Kept) -> bool:
         if kept.is_final or kept.ending is not work.TaskEnd.DONE:

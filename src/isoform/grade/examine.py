@@ -193,7 +193,8 @@ def _has_own_lines(image: Image) -> bool:
 
 def _digest(loaded: Loaded) -> str:
     """What the answer depends on: the code itself for the small machines; for others everything that was read of the
-    file, which is linked against the reference's. What debug information says of types counts, its file names do not."""
+    file, which is linked against the reference's. What debug information says of types counts, its names of files do
+    not."""
     image = loaded.image
     digest = sha256(image.machine.encode())
     if not _has_own_lines(image):
