@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare
+from isoform.borders.same_code import is_same_code
 from isoform.engines.same_code.identical import Differs, Identical
 from isoform.engines.same_code.meaning import Meanings
+from isoform.isa.registry import machine
 from isoform.load.elf import parse_elf
 from isoform.load.library_pair import LibraryPair
 
@@ -505,3 +507,27 @@ def test_an_address_between_objects_leads_to_the_same(libraries: Built) -> None:
     assert gaps[0] is not None
     assert gaps[0] == gaps[1]
     assert gaps[0] != Meanings(different.together[1].image).gaps
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("movaps (%rdi), %xmm0", "movups (%rdi), %xmm0"),
+        ("movapd (%rdi), %xmm0", "movups (%rdi), %xmm0"),
+        ("roundsd $4, %xmm1, %xmm0", "roundsd $0, %xmm1, %xmm0"),
+        ("roundsd $4, c(%rip), %xmm0", "roundsd $0, c(%rip), %xmm0"),
+        ("movaps c(%rip), %xmm0", "movups c(%rip), %xmm0"),
+    ],
+)
+def test_instructions_of_one_formula_are_two(objects: Built, one: str, other: str) -> None:
+    """One needs its operand aligned, or rounds as the control word says, and the other does not."""
+    code = ".globl f\nf:\n  {}\n  ret\n.section .rodata\n.balign 16\nc: .double 2.5, 3.5\n"
+    objects.same(code.format(one), FIRST_CODE + code.format(one), suffix="s")
+    with pytest.raises(Differs):
+        objects.same(code.format(one), code.format(other), suffix="s")
+    built = tuple(objects._built(code.format(text), side, "s") for side, text in (("old", one), ("new", other)))
+    files = [library.image for library in LibraryPair(built, ("old", "new")).together]
+    left, right = (file.functions["f"].address for file in files)
+    x86_64 = machine("x86_64")
+    assert is_same_code(x86_64, (files[0], files[0]), (left, left))
+    assert not is_same_code(x86_64, (files[0], files[1]), (left, right))

@@ -147,6 +147,12 @@ def test_a_part_of_a_copy_is_not_guessed() -> None:
     assert known_value(register(8, 4), known) == register(8, 4)
 
 
+def test_floating_point_constants_are_left_to_those_who_name_the_rounding_mode() -> None:
+    one, three = const(0x3FF0000000000000, 8), const(0x4008000000000000, 8)
+    divided = MicroOp(Kind.FLOAT_DIV, register(0), (one, three))
+    assert propagate([divided], None, {}) == [divided]
+
+
 def image(writable: bool = False, **more: object) -> Image:
     data = bytes(range(1, 33))
     return Image("f.o", "x86_64", (Section(".data", 0x1000, data, 32, writable, False),), (), **more)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ This settles most functions of two builds without a solver. A negative answer sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from isoform.lift.addresses import with_addresses
@@ -16,6 +17,8 @@ from isoform.model.machine import Machine
 from isoform.model.microop import Instruction, Kind, MicroOp, Space, Var
 
 MOST_INSTRUCTIONS = 20_000
+_ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
+"""In the text of an instruction. Micro-ops tell longer numbers apart that are no addresses."""
 _ALIGNED = 64
 """Bytes to which the operand of an instruction may have to be aligned."""
 
@@ -60,6 +63,8 @@ def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> lis
     left, right = decoded
     if left is None or right is None or len(left.ops) != len(right.ops) or left.length != right.length:
         return None
+    if as_written(images[0], left) != as_written(images[1], right):
+        return None
     after: Pair = (left.next_address, right.next_address)
     # A call stores where it returns to. Code that gets at that number otherwise may read itself.
     stored = after if any(op.kind in (Kind.CALL, Kind.CALLIND) for op in left.ops) else None
@@ -77,6 +82,14 @@ def _following(machine: Machine, images: tuple[Image, Image], pair: Pair) -> lis
     if not any(_ends(op, images) for op in left.ops):
         found.append(after)
     return found
+
+
+def as_written(image: Image, instruction: Instruction) -> bytes | str:
+    """The instruction without addresses. Micro-ops leave out whether an operand has to be aligned, and whether the
+    instruction rounds as the control word says or in a mode of its own."""
+    if _ADDRESS.search(instruction.text):
+        return _ADDRESS.sub("", instruction.text)
+    return image.code_at(instruction.address)[: instruction.length]
 
 
 def _decode(machine: Machine, image: Image, address: int) -> Instruction | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from isoform.lift.thread import address_sum
 from isoform.load.image import Image
 from isoform.model.evaluate import can_evaluate, evaluate
+from isoform.model.evaluate_floats import FLOAT_RULES
 from isoform.model.microop import Kind, MicroOp, Space, Var, const, linked_address, number_of, origin_of
 
 Known = dict[Var, Var]
@@ -86,7 +87,8 @@ def _fold(op: MicroOp, image: Image | None) -> MicroOp:
         return op
     if op.kind is Kind.LOAD:
         return _fold_load(op, image)
-    if not can_evaluate(op.kind):
+    # How constants round depends on the control word: whoever executes the operation names that assumption.
+    if not can_evaluate(op.kind) or op.kind in FLOAT_RULES:
         return op
     if all(v.space is Space.CONST for v in op.ins):
         value = evaluate(op.kind, op.out.size, [v.size for v in op.ins], [v.offset for v in op.ins])

@@ -12,6 +12,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from isoform.borders.same_code import as_written
 from isoform.engines.same_code.tables import Extents, Parts, table_targets
 from isoform.isa.sleigh import NOT_DECODED
 from isoform.lift.addresses import with_addresses
@@ -286,7 +287,7 @@ class _Walking:
 
     def _step(self, address: int) -> tuple[Step, tuple[MicroOp, ...]]:
         plain, instruction, depends = self._walker.decoded(address)
-        shape: list[object] = [instruction.length]
+        shape: list[object] = [instruction.length, as_written(self._image, instruction)]
         followers: list[int] = []
         is_end = False
         calls = any(op.kind in _CALLS for op in plain.ops)
