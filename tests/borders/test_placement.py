@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from isoform.api import compare
-from isoform.model.verdict import Different, Unknown
+from isoform.model.verdict import Different, Equivalent, Unknown, Verdict
 
 SOURCE = """
         .text
@@ -115,3 +116,48 @@ def test_what_lies_behind_a_function_is_no_memory_of_both(tmp_path: Path) -> Non
     verdict = compare(f"{paths[0]}:f", f"{paths[1]}:f", signature="int f(long i)")
     assert isinstance(verdict, Unknown)
     assert "by a distance from the code of f" in verdict.why
+
+
+PASSED = """
+        .intel_syntax noprefix
+        .text
+        .globl f
+f:      and edi, 1
+        lea rdx, table[rip]
+        movsxd rax, DWORD PTR [rdx + 4 * rdi]
+        mov esi, eax
+        add rax, rdx
+        jmp rax
+1:      mov edi, ENTRY
+        mov esi, 1
+        jmp out
+2:      xor edi, edi
+        mov esi, 1
+        jmp out
+        .section .rodata
+        .balign 4
+table:  .long 1b - table, 2b - table
+        .section .note.GNU-stack, "", @progbits
+"""
+
+
+def test_an_entry_of_a_table_that_is_passed_on_is_no_number(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.o" for name in ("entry", "number", "same")]
+
+    def build(path: Path, entry: str) -> None:
+        source = path.with_suffix(".s")
+        source.write_text(PASSED.replace("ENTRY", entry))
+        subprocess.run(["cc", "-c", str(source), "-o", str(path)], check=True)
+
+    def ask(rewrite: Path) -> Verdict:
+        return compare(f"{paths[0]}:f", f"{rewrite}:f", signature="int f(int i)", explain="none")
+
+    build(paths[0], "esi")
+    build(paths[1], "7")
+    found = ask(paths[1])
+    assert isinstance(found, Different)
+    here = re.findall(r"out\(0x([0-9a-f]+)", str(found.witness.differences))[0]
+    build(paths[1], f"0x{here}")  # the number that isoform's own layout gives it
+    assert not isinstance(ask(paths[1]), Equivalent | Different)
+    build(paths[2], "esi")
+    assert isinstance(ask(paths[2]), Equivalent)

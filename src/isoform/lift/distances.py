@@ -7,14 +7,17 @@ registers and in its frame. Of anything else that is computed from them, nothing
 computed, too.
 
 A forward data flow over registers and slots of the frame: what may be in each. Code is refused where a value leaves
-these: it is stored elsewhere, an address, a condition, an argument or a result.
+these: it is stored elsewhere, an address, a condition, an argument or a result. Registers for arguments often hold an
+entry that was used; which of them a callee reads is known where the call is executed (`entries_at_calls`).
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
+from functools import cached_property
 
-from isoform.lift.function import Block, BlockId, Function, Return, Switch, outside_call
+from isoform.lift.function import Block, BlockId, Function, Return, outside_call
+from isoform.lift.liveness import Liveness
 from isoform.lift.simplify import overlaps
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
 
@@ -58,6 +61,17 @@ def computes_with_distances(function: Function) -> bool:
     return flow.has_tables() and flow.is_misused()
 
 
+def entries_at_calls(function: Function) -> dict[BlockId, frozenset[str | None]]:
+    """For blocks that end with a call of an outside function: the registers for arguments that may hold an entry of a
+    table of distances. None stands for all of the stack."""
+    if not function.image.distances or function.machine.convention.stack_pointer is None:
+        return {}
+    flow = _Flow(function)
+    if not flow.has_tables() or flow.is_misused():
+        return {}
+    return flow.at_calls
+
+
 class _State:
     def __init__(self, held: dict[_Key, _Values], stack: dict[Var, int]) -> None:
         self.held = held
@@ -90,6 +104,12 @@ class _Flow:
         name = function.machine.convention.stack_pointer
         assert name is not None
         self._stack_pointer = function.machine.registers[name]
+        self.at_calls: dict[BlockId, frozenset[str | None]] = {}
+
+    @cached_property
+    def _liveness(self) -> Liveness:
+        convention = self._function.machine.convention
+        return Liveness(self._function, (*convention.result, *convention.float_result), calls_read=False)
 
     def has_tables(self) -> bool:
         ops = (op for instruction in self._function.instructions.values() for op in instruction.ops)
@@ -107,7 +127,7 @@ class _Flow:
             call = outside_call(block.exit)
             for successor in block.successors:
                 came_back = call is not None and not call.system and successor == call.then
-                after = self._after_call(state) if came_back else self._after_jump(block, state)
+                after = self._used_after(successor, self._after_call(state) if came_back else state)
                 known = entries.get(successor)
                 merged = after.copy() if known is None else known.joined(after)
                 if known is None or not merged.is_as(known):
@@ -115,15 +135,16 @@ class _Flow:
                     pending.append(successor)
         return False
 
-    def _after_jump(self, block: Block, state: _State) -> _State:
-        """A jump through a table may seem to lead to more than it does, to bytes that are no instructions: where the
-        table ends is not known. These may use any register, so that what jumps leave there is not followed further:
-        the addresses and the flags of their sum. What else was computed is kept."""
-        if not isinstance(block.exit, Switch):
-            return state
+    def _used_after(self, block: BlockId, state: _State) -> _State:
+        """At the start of a block. A jump leaves the address of its table behind, in registers that may hold something
+        else on other paths, so that only those are followed further that code reads. Numbers may also be results and
+        arguments."""
+        live = self._liveness.entry.get(block, 0)
         held = {}
         for key, values in state.held.items():
-            if values & _NUMBERS and (isinstance(key, int) or self._is_in_number(key)):
+            if isinstance(key, int) or self._liveness.mask(key) & live:
+                held[key] = values
+            elif values & _NUMBERS and self._is_in_number(key):
                 held[key] = values & _NUMBERS
         return _State(held, state.stack)
 
@@ -184,15 +205,21 @@ class _Flow:
         return (_sum(values) if op.kind is Kind.INT_ADD else None) or frozenset({What.NUMBER})
 
     def _leaves(self, block: Block, state: _State) -> bool:
-        """Whether a number is a result or an argument. (Registers for arguments often hold an entry that was used.)"""
+        """Whether a number is a result or an argument."""
         convention = self._function.machine.convention
-        names: tuple[str, ...] = ()
-        refused = _NUMBERS
         if isinstance(block.exit, Return):
             names = (*convention.result, *convention.float_result)
-        elif outside_call(block.exit) is not None:
-            names, refused = (*convention.integer_arguments, *convention.float_arguments), frozenset({What.NUMBER})
-        return any(self._of(state, self._function.machine.registers[name]) & refused for name in names)
+            return any(self._in_register(state, name) & _NUMBERS for name in names)
+        if outside_call(block.exit) is None:
+            return False
+        names = (*convention.integer_arguments, *convention.float_arguments)
+        entries = {name for name in names if What.ENTRY in self._in_register(state, name)}
+        on_stack = any(What.ENTRY in values for key, values in state.held.items() if isinstance(key, int))
+        self.at_calls[block.id] = frozenset({*entries, None} if on_stack else entries)
+        return any(What.NUMBER in self._in_register(state, name) for name in names)
+
+    def _in_register(self, state: _State, name: str) -> _Values:
+        return self._of(state, self._function.machine.registers[name])
 
     def _stores(self, state: _State, op: MicroOp, values: list[_Values]) -> bool:
         where = state.stack.get(op.ins[0])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
-from isoform.lift.function import Call
+from isoform.lift.distances import entries_at_calls
+from isoform.lift.function import Block, BlockId, Call
 from isoform.lift.pointers import stack_loads
 from isoform.lift.simplify import overlaps
 from isoform.model.callee import LONGEST_FORMAT, ArgumentPart, Callee, Parts, runs
@@ -51,11 +53,11 @@ class Arguments:
         self._function = scope.function
         self._callees = scope.callees
 
-    def passed(self, call: Call, value: Term, state: State) -> Passed:
-        """What a call passes, after the checks that apply to every call, tail calls included."""
+    def passed(self, block: Block, call: Call, value: Term, state: State) -> Passed:
+        """What the call that ends a block passes, after the checks that apply to every call, tail calls included."""
         if not call.system:
             self._require_convention(call.callee or THROUGH_POINTER, state)
-        passed = self._arguments(call, value, state)
+        passed = self._arguments(block, call, value, state)
         for argument in passed.arguments:
             self._side.refuse_open(argument)
         return passed
@@ -78,12 +80,23 @@ class Arguments:
         names = self._side.machine.convention.as_at_entry
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
-    def _arguments(self, call: Call, value: Term, state: State) -> Passed:
+    def _refuse_entries(self, block: Block, name: str, parts: Iterable[ArgumentPart]) -> None:
+        held = self._entries.get(block.id, frozenset())
+        if any(part.register in held and part.may for part in parts):
+            why = "an entry of a table of distances, which is a number that a linker decides"
+            raise Unsupported(f"{self._function.name} may pass {name} {why}")
+
+    @cached_property
+    def _entries(self) -> dict[BlockId, frozenset[str | None]]:
+        return entries_at_calls(self._function)
+
+    def _arguments(self, block: Block, call: Call, value: Term, state: State) -> Passed:
         callee = self._service(state) if call.system else self._callees(call.callee or call.through)
         if callee.refused:
             raise Unsupported(callee.refused)
         pointer = () if call.callee is not None else (value,)
         choices = self._choices(callee, state)
+        self._refuse_entries(block, call.callee or THROUGH_POINTER, [part for _, parts in choices for part in parts])
         arguments = self._all_of_format(choices, state) if callee.format else self._all_of(choices[0][1], state)
         keys = tuple(
             (condition, (*pointer, *(self._bits(p, p.reads, state) for p in parts if p.reads)))

@@ -73,7 +73,7 @@ class Calls:
     def tail_call(self, block: Block, value: Term, state: State) -> Term:
         """A call through a pointer whose result is ours. Returns the address that it returns to."""
         through = block.exit.through if isinstance(block.exit, Switch) else ""
-        passed = self._arguments.passed(Call(None, code(0), None, through=through), value, state)
+        passed = self._arguments.passed(block, Call(None, code(0), None, through=through), value, state)
         passed = self._as_given(THROUGH_POINTER, passed, state)
         target = state.frame.load(0, self._side.width // 8)
         self._return_from(THROUGH_POINTER, passed, state)
@@ -82,7 +82,7 @@ class Calls:
     def call(self, block: Block, call: Call, value: Term, state: State) -> BlockId | None:
         """The call that ends a block. Returns where execution continues, None if it does not."""
         if call.unfolded is not None:
-            self._unfold(call, call.unfolded, value, state)
+            self._unfold(block, call, call.unfolded, value, state)
             return call.then
         if call.callee is None:
             call = self._resolved(call, value, state)
@@ -91,7 +91,7 @@ class Calls:
             discover(self._scope, block, value)
             is_null = self._terms.eq(value, self._terms.bv(0, self._terms.width(value)))
             self._side.likely.append((state.condition, self._terms.negate(is_null)))
-        passed = self._arguments.passed(call, value, state)
+        passed = self._arguments.passed(block, call, value, state)
         if call.then is None:
             name = _name(call)
             passed = self._as_given(name, passed, state)
@@ -300,10 +300,10 @@ class Calls:
         state.condition = terms.conj(state.condition, allowed)
         return counts
 
-    def _unfold(self, call: Call, end: Unfolded, value: Term, state: State) -> None:
+    def _unfold(self, block: Block, call: Call, end: Unfolded, value: Term, state: State) -> None:
         """An end of the code in the place of a deeper call."""
         if end is Unfolded.ENTERED:
-            passed = self._arguments.passed(call, value, state)
+            passed = self._arguments.passed(block, call, value, state)
             self._as_given(SELF, passed, state)
             self._require_hypothesis(state)
             return

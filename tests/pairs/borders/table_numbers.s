@@ -35,4 +35,6 @@ table_\name:
         switch  high, "mov rcx, rdx; shr rcx, 31; inc ecx", "mov eax, ecx"
         switch  kept, "mov [rsp - 16], rax", "mov eax, [rsp - 16]; shr eax, 31"
         switch  stored, "mov [rsi], eax", "mov eax, 1"
+        switch  after, "nop", "mov eax, edx; shr eax, 31"
+        switch  carried, "nop", "setc al; movzx eax, al"
         .section .note.GNU-stack
