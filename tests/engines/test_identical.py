@@ -531,3 +531,13 @@ def test_instructions_of_one_formula_are_two(objects: Built, one: str, other: st
     x86_64 = machine("x86_64")
     assert is_same_code(x86_64, (files[0], files[0]), (left, left))
     assert not is_same_code(x86_64, (files[0], files[1]), (left, right))
+
+
+def test_an_index_that_may_leave_a_table(tmp_path: Path) -> None:
+    """Beside it lies something else in the two files. Nothing is assumed of an index that stays inside."""
+    objects = Built(tmp_path, flags=("-O1", "-fno-sanitize=all"))
+    data = "int t[4] = {1, 2, 3, 4};\nint u = %s;\n"
+    text = data + "void set(int i, int x) { t[i] = x; u = x; }\nint f(unsigned i) { return t[%s]; }\n"
+    assert "in-bounds" in objects.same(text % (5, "i"), text % (6, "i"))
+    assert "in-bounds" not in objects.same(text % (5, "i & 3"), text % (6, "i & 3"))
+    assert "in-bounds" not in objects.same(text % (5, "i"), FIRST + text % (5, "i"))

@@ -6,7 +6,7 @@ proof, `Different` a witness that was replayed, `Bounded` its bound and `Unknown
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -42,6 +42,16 @@ DEFAULT_ROUNDING_MODE = Assumption(
     "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
     " masked",
 )
+IN_BOUNDS = "in-bounds"
+
+
+def in_bounds(objects: Sequence[str]) -> Assumption:
+    shown = ", ".join(objects[:4]) + (", …" if len(objects) > 4 else "")
+    why = (
+        f"the target reads and writes {shown} only within bounds, and what it counts from an address there is "
+        "there (--bounds ignore drops this)"
+    )
+    return Assumption(IN_BOUNDS, why)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from isoform.lift.function import Function
 from isoform.model.contract import Contract
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption
+from isoform.model.verdict import IN_BOUNDS, Assumption, in_bounds
 from isoform.smt.terms import Term, Terms
 
 STACK_ALIGNED = Assumption("stack-aligned", "the stack pointer is aligned as the calling convention says")
@@ -119,9 +119,4 @@ class World:
 
     def assume_in_bounds(self, name: str) -> None:
         self._bounded[name] = None
-        shown = ", ".join(list(self._bounded)[:4]) + (", …" if len(self._bounded) > 4 else "")
-        why = (
-            f"the target reads and writes {shown} only within bounds, and what it counts from an address there is "
-            "there (--bounds ignore drops this)"
-        )
-        self.assumptions["in-bounds"] = Assumption("in-bounds", why)
+        self.assumptions[IN_BOUNDS] = in_bounds(list(self._bounded))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from isoform.engines.same_code.meaning import Meanings, Object, Unnamed
+from isoform.engines.same_code.meaning import Meanings, Object, Slot, Unnamed
 from isoform.engines.same_code.walk import LONGEST, Role, Walker
 from isoform.lift.function import Function
 from isoform.lift.lift import lift
 from isoform.lift.moving import moving_bases
+from isoform.lift.object_flow import is_of_bound
 from isoform.lift.refusals import has_ambiguous_bases, leaves_objects
 from isoform.model.errors import Unsupported, UserError
 
@@ -38,6 +39,26 @@ class Bases:
             except (Unsupported, UserError) as reason:
                 self._known[key] = str(reason)
         return self._known[key]
+
+    def left(self, entries: _Entries) -> set[str]:
+        """Objects that code may count out of. Relocations, or the global offset table, name them, so that these are
+        meant, and what lies around them was not compared."""
+        return set().union(*(self._left_by(side, entry) for side, entry in enumerate(entries)))
+
+    def _left_by(self, side: int, entry: int) -> set[str]:
+        walker, meanings = self._walkers[side], self._meanings[side]
+        references = walker.walk(entry).references
+        formed = [meanings.of(one.number) for one in references if one.role is Role.FORM]
+        slots = [meanings.of(one.number) for one in references]
+        formed += [slot.holds for slot in slots if isinstance(slot, Slot)]
+        names = {min(meaning.names) for meaning in formed if isinstance(meaning, Object)}
+        try:
+            function = _lifted(walker, entry)
+        except (Unsupported, UserError):
+            return names
+        # How far is only known in object files.
+        is_counted = walker.image.is_linked and _has_bounds(function)
+        return names if is_counted or leaves_objects(function) else set()
 
     @cached_property
     def has_same_layout(self) -> bool:
@@ -89,6 +110,10 @@ def counts_from_unnamed(meanings: Meanings, walker: Walker, entry: int) -> bool:
         one.place not in function.instructions or not _stays(meanings, one.number, counted.get(one.number, 0))
         for one in formed
     )
+
+
+def _has_bounds(function: Function) -> bool:
+    return any(is_of_bound(op) for block in function.blocks.values() for op in block.ops)
 
 
 def _stays(meanings: Meanings, number: int, most: int | None) -> bool:

@@ -30,10 +30,10 @@ from isoform.isa.registry import machine
 from isoform.lift.function import Function
 from isoform.load.image import Image
 from isoform.load.open import Loaded
-from isoform.model.contract import CallRule
+from isoform.model.contract import BoundsRule, CallRule
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind
-from isoform.model.verdict import Assumption, Obligation, Proof
+from isoform.model.verdict import IN_BOUNDS, Assumption, Obligation, Proof
 from isoform.smt.terms import Terms
 from isoform.sym.state import VALID_MEMORY
 
@@ -61,6 +61,8 @@ def same_code(loaded: tuple[Loaded, Loaded], options: Options) -> Proved | None:
     try:
         assumptions = identical.assumptions(entries)
     except Differs:
+        return None
+    if options.bounds is BoundsRule.IGNORE and any(one.name == IN_BOUNDS for one in assumptions):
         return None
     proof = _proved(assumptions)
     if options.cert is None:

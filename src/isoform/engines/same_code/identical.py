@@ -14,7 +14,7 @@ nothing reads them is assumed (`return-addresses-unread`), and refused where it 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -49,7 +49,7 @@ from isoform.load.image import Image
 from isoform.load.section_names import is_section_bound
 from isoform.model.library import HELPERS, library_function
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, merged_assumptions
+from isoform.model.verdict import Assumption, in_bounds, merged_assumptions
 from isoform.sym.state import VALID_MEMORY
 
 TLS_ADDRESS = "__tls_get_addr"
@@ -80,6 +80,8 @@ class _Found:
     is_wide: bool = False
     forms: bool = False
     """Whether it computes with addresses of named data."""
+    loads: bool = False
+    """Whether it has such addresses from the global offset table."""
     forms_unnamed: bool = False
     """The same for constants without a name."""
     standing: set[Entries] = field(default_factory=set)
@@ -127,9 +129,13 @@ class Identical:
         if self.why_never:
             raise Differs(self.why_never)
         functions, objects = self._closure([entries])
+        found: list[Assumption] = []
+        left: set[str] = set()
         for pair in functions:
             self._refuse_unclear(pair)
-        found: list[Assumption] = []
+            left |= self._left(pair)
+        if left:
+            found.append(in_bounds(sorted(left)))
         for one in (*(self._local(pair) for pair in functions), *(self._of_objects(pair) for pair in objects)):
             found += [a for a in one.assumptions if a not in found]
         if any(self._local(pair).is_wide for pair in functions):
@@ -241,6 +247,7 @@ class Identical:
             raise Differs(f"it accesses more than {min(left.names)}")
         self._alike(left, right, found, is_call=one.role is Role.CALL, is_read=one.role is Role.ACCESS)
         found.forms |= one.role is Role.FORM and isinstance(left, Object)
+        found.loads |= isinstance(left, Slot) and isinstance(left.holds, Object)
 
     def _alike(
         self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False, is_read: bool = False
@@ -324,6 +331,11 @@ class Identical:
                 if why:
                     raise Differs(why)
 
+    def _left(self, entries: Entries) -> set[str]:
+        """Objects that code may count out of, to data that may not be the same."""
+        found = self._local(entries)
+        return self._bases.left(entries) if (found.forms or found.loads) and not self._has_same_data else set()
+
     @cached_property
     def _has_same_data(self) -> bool:
         """Whether all data is the same, at the same distances."""
@@ -404,7 +416,8 @@ class Identical:
         if image.broken and any(byte in image.broken for byte in range(start, start + size)):
             raise Differs("a relocation in data is not understood")
         found = {}
-        for place in self._places[side](start - SLOT_SIZE + 1, size + SLOT_SIZE - 1):
+        fields = self._fields_in_order[side]
+        for place in fields[bisect_left(fields, start - SLOT_SIZE + 1) : bisect_left(fields, start + size)]:
             known = image.relocated[place]
             if place + known.width <= start:
                 continue
@@ -416,8 +429,9 @@ class Identical:
         return found
 
     @cached_property
-    def _places(self) -> list[_Places]:
-        return [_Places(sorted(image.relocated)) for image in self.images]
+    def _fields_in_order(self) -> list[list[int]]:
+        """Where relocations put something, in each file."""
+        return [sorted(image.relocated) for image in self.images]
 
     def _distances(self, pair: Objects, held: list[bytearray], found: _Found) -> None:
         """Compilers also write tables of distances from the table itself, without a relocation in a linked file. A
@@ -431,10 +445,8 @@ class Identical:
                 continue
             for base in {0, at}:
                 found.leads_to_code |= any(self.images[s].code_at(pair[s] + base + distance, 1) for s in (0, 1))
-                meanings = [
-                    m.begun_at(start + base + distance) for m, start in zip(self._meanings, pair[:2], strict=True)
-                ]
-                left, right = meanings
+                places = (start + base + distance for start in pair[:2])
+                left, right = (m.begun_at(place) for m, place in zip(self._meanings, places, strict=True))
                 inside = 0 <= base + distance < pair[2]
                 if inside or (left is None and right is None):
                     continue
@@ -480,15 +492,6 @@ class Identical:
         except Differs:
             return False
         return True
-
-
-class _Places:
-    def __init__(self, ordered: list[int]) -> None:
-        self._ordered = ordered
-
-    def __call__(self, start: int, size: int) -> Iterator[int]:
-        """Of relocated fields that begin in an object."""
-        yield from self._ordered[bisect_left(self._ordered, start) : bisect_left(self._ordered, start + size)]
 
 
 def _refuse_mixed(sides: tuple[dict[int, int], dict[int, int]], pair: Entries) -> None:
