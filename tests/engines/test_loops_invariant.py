@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from isoform.engines.loops.guess.compared import Compared
 from isoform.engines.loops.guess.facts import (
     Among,
+    AtLeast,
     Compare,
     ConstantFact,
     Fold,
@@ -256,3 +258,50 @@ def test_a_counter_stays_below_its_last_value() -> None:
     weaker = guess([*rows, beyond], [counter], GIVEN, (0, 1, last), kinds=kinds)
     assert Compare(Column(counter), Relation.BELOW, last, 64) not in weaker.facts
     assert Compare(Column(counter), Relation.DIFFERENT, last, 64) in weaker.facts
+
+
+def test_a_range_that_begins_with_the_second_element() -> None:
+    end = Feature("b", "rdx", 0, 64)
+    rows: list[Row] = []
+    for base in (0x1000, 0x5000, 0x90000):
+        for iteration in range(1, 9):
+            row = {POINTER: STACK_POINTER, BASE: base, COUNT: 9, CURSOR: base + 4 * iteration, end: base + 36}
+            rows.append(row)
+    kinds = Kinds(
+        order=Order.COMPARED,
+        compared=Compared(frozenset({frozenset({CURSOR, end})})),
+        pointers=frozenset({BASE, CURSOR, end}),
+    )
+    assert (
+        Within(Column(BASE), Column(CURSOR), Column(end), False, 64)
+        in guess(rows, [CURSOR, end], GIVEN, kinds=kinds).facts
+    )
+
+
+def test_what_is_left_over_is_less_than_an_iteration() -> None:
+    """As observed at first, then the next power of two, then nothing."""
+    done = Feature("b", "rcx", 0, 32)
+    kinds = Kinds(order=Order.COMPARED, compared=Compared(frozenset({frozenset({done, COUNT})})))
+    rows: list[Row] = [
+        {POINTER: STACK_POINTER, BASE: 1 << 30, COUNT: count, done: count // 4 * 4 + 1}
+        for count in range(2, 90)
+        if count % 4 > 1
+    ]
+    left = Column(COUNT), Column(done)
+
+    def bounds(*broken: int) -> list[int]:
+        more: list[Row] = [{**rows[0], COUNT: rows[0][done] + number} for number in broken]
+        loose: dict[tuple[Column, Column | None], int] = {(left[1], left[0]): len(broken)}
+        found = guess([*rows, *more], [done], GIVEN, kinds=replace(kinds, loose=loose)).facts
+        wanted = (f for f in found if isinstance(f, Compare) and (f.left, f.less) == left)
+        return [f.right for f in wanted if isinstance(f.right, int)]
+
+    assert bounds() == [2]
+    assert bounds(5) == [7]
+    assert bounds(5, 12) == []
+
+
+def test_bounds_of_a_difference_are_given_up_one_by_one() -> None:
+    left, less = Column(COUNT), Column(I)
+    upper = Compare(left, Relation.AT_MOST, 3, 32, less)
+    assert upper.bounded != AtLeast(left, less, 1, 32).bounded

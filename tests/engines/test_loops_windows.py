@@ -94,3 +94,40 @@ def test_a_pair_that_nothing_leads_to_is_left_out() -> None:
 def test_a_first_window_with_one_iteration_leads_from_the_entry_to_it() -> None:
     alignment = next(alignments([window(0, 4, True, False), window(3950, 50, False, True)]))
     assert (ENTRY, Cut(INNER, OTHER)) in {(e.source, e.to) for e in alignment.edges}
+
+
+def test_the_inner_loop_of_long_nested_loops_is_paired_with_the_inner_loop() -> None:
+    """An outer loop makes as few iterations as the inner one of the other side makes many: that is no ratio."""
+    below = BlockId((), 0x40, 0)
+    sides = [START, *[OUTER, *[INNER] * 256] * 256], [START, *[below, *[OTHER] * 64] * 256]
+
+    def snapshots(passed: list[BlockId], numbers: range, several: int) -> tuple[Snapshot, ...]:
+        done = 0
+        found = []
+        for number, point in enumerate(passed[: numbers.stop]):
+            if number in numbers:
+                found.append(Snapshot(point, (0x1000 + 4 * done,), b"", {}, lambda a: 0, "little"))
+            done += several if point in (INNER, OTHER) else 0
+        return (Snapshot(START, (7,), b"", {}, lambda a: 0, "little"), *found)
+
+    def in_a_row(numbers: range, length: int) -> list[int]:
+        return [0, *(max(0, (number - 1) % (length + 1) - 1) for number in numbers)]
+
+    tests = [
+        Traces(
+            snapshots(sides[0], seen.target, 1),
+            snapshots(sides[1], seen.rewrite, 4),
+            begins=seen.begins,
+            ends=seen.ends,
+            in_all=(Counter(sides[0][1:]), Counter(sides[1][1:])),
+            iterations=(in_a_row(seen.target, 256), in_a_row(seen.rewrite, 64)),
+        )
+        for seen in windows(*sides)
+    ]
+    assert {Cut(OUTER, below), Cut(INNER, OTHER)} == set(next(alignments(tests)).cuts)
+
+
+def test_a_loop_that_is_too_long_to_follow_at_once_is_in_a_cut() -> None:
+    tests = [window(0, 32, True, False), window(3950, 50, False, True)]
+    for alignment in alignments(tests):
+        assert {cut.target for cut in alignment.cuts} >= {INNER}

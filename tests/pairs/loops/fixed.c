@@ -48,3 +48,36 @@ void either(void) {
 void either_broken(void) {
     for (int i = 0; i < SIZE; i++) a[i] = b[i] > 0 || i == SIZE - 1 ? b[i] + c[i] * d[i] : c[i] + d[i] * d[i];
 }
+
+void down(void) {
+    for (int i = SIZE - 2; i >= 0; i--) b[i + 1] = b[i] + c[i];
+}
+void down_broken(void) {
+    for (int i = SIZE - 2; i >= 0; i--) b[i + 1] = b[i] + (i == 0 ? c[i] ^ 1 : c[i]);
+}
+
+#define ROWS 96
+
+int m[ROWS][ROWS], p[ROWS][ROWS];
+
+void rows(void) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) m[i][j] += p[i][j];
+}
+void rows_broken(void) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) m[i][j] += i == ROWS - 1 && j == ROWS - 1 ? p[i][j] ^ 1 : p[i][j];
+}
+
+int rows_sum(void) {
+    int sum = 0;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++) sum += m[i][j];
+    return sum;
+}
+int rows_sum_broken(void) {
+    int sum = 0;
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS - (i == ROWS - 1); j++) sum += m[i][j];
+    return sum;
+}

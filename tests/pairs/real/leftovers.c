@@ -39,3 +39,17 @@ int above_broken(const int *a, int n, int k) {
     for (int i = 0; i < n; i++) c += a[i] >= k;
     return c;
 }
+
+/* The first element is taken before the loop; up to three are left for straight code. */
+int least(const int *a, int n) {
+    int found = a[0];
+    for (int i = 1; i < n; i++)
+        if (a[i] < found) found = a[i];
+    return found;
+}
+int least_broken(const int *a, int n) {
+    int found = a[0];
+    for (int i = 1; i < n - (n % 4 == 0); i++)
+        if (a[i] < found) found = a[i];
+    return found;
+}

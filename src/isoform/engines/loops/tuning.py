@@ -113,6 +113,8 @@ MEMORY_COST = 40.0
 """Of a pair of stations at which memory differs."""
 PHASE_COST = 40.0
 """Of a pair in a later window of a long run, if one side is ahead of the other by more than in the first window."""
+OPEN_COST = 100.0
+"""Of a loop that iterates too often to be followed at once, and is in no cut."""
 MOST_AGREEMENT, DISAGREEMENT_COST, SETTLED_DISAGREEMENT_COST = 2.0, 1.5, 5.0
 """The most that two stations can agree; what it costs if they agree less, and how much more once it is known which
 places agree."""
@@ -161,8 +163,8 @@ LOWER_BOUNDS = ((*range(1, 9), 16, 32, 64), tuple(range(1, 9)), (1, 4), (1,))
 UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4, 8, 16, 31), (8, 31), (31,)))
 """Bounds that are tried at first, and after those of a value were broken once, twice, …: a value that grows for ever
 breaks the next one too."""
-MOST_LEFT_OVER = 15
-"""The largest bound for the remainder of a count."""
+MOST_LEFT_OVER, MOST_BYTES_LEFT_OVER = 15, 63
+"""The largest bound for the remainder of a count, and for the bytes between two pointers that the remainder is."""
 BUFFER_DISTANCES = (128, 64, 32, 16)
 """Bytes between buffers: as many as an iteration of a vectorised loop processes."""
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 from isoform.engines.loops.align.cuts import END, ENTRY, LEFT_OUT, Alignment, Cut, Edge, is_left_over, reached
 from isoform.engines.loops.observe.traces import Traces, Words
@@ -30,6 +30,7 @@ from isoform.engines.loops.tuning import (
     MOST_STEPS,
     MOSTLY_SHARE,
     MUCH_WORSE,
+    OPEN_COST,
     PAIRING_PASSES,
     PHASE_COST,
     SETTLED_DISAGREEMENT_COST,
@@ -155,16 +156,25 @@ def _hypotheses(tests: Sequence[Traces]) -> Iterator[Ratios]:
             (p, q) for left, right in counts for p in left for q in right if min(left[p], right[q]) >= SEVERAL_VISITS
         )
     )
-    measured = {pair: _ratio(pair, counts) for pair in pairs}
+    again = _again(tests)
+    # An outer loop is passed once while an inner one iterates: no number of iterations of one corresponds to the other.
+    measured = {(p, q): _ratio((p, q), counts) if (p in again) == (q in again) else (1, 1) for p, q in pairs}
     even = dict.fromkeys(pairs, (1, 1))
     if all(ratio == (1, 1) for ratio in measured.values()):
         yield even
         return
     uneven = [pair for pair in pairs if measured[pair] != (1, 1)]
     # The loop with the smallest ratio to the other one is the one that does several iterations at once.
-    for chosen in [uneven, *([pair] for pair in sorted(uneven, key=lambda p: sum(measured[p])))]:
+    single = ([pair] for pair in sorted(uneven, key=lambda p: sum(measured[p])) if len(uneven) > 1)
+    for chosen in [uneven, *single]:
         yield even | {pair: measured[pair] for pair in chosen}
     yield even
+
+
+def _again(tests: Sequence[Traces]) -> set[BlockId]:
+    """Stations that are passed twice in a row: of inner loops, or loops that have none inside."""
+    sides = (side for test in tests for side in (test.target, test.rewrite))
+    return {one.point for side in sides for one, other in pairwise(side[1:]) if one.point == other.point}
 
 
 def _ratio(pair: tuple[BlockId, BlockId], counts: Sequence[tuple[Counter[BlockId], Counter[BlockId]]]) -> Ratio:
@@ -273,7 +283,14 @@ def _alignment(tests: Sequence[Traces], paths: Paths, preference: _Preference) -
     cost = EDGE_COST * len(apart) + sum(costs) * len(tests) / max(1, len(paths))
     same = [[(p, q) for p, q, apart in pairs if not apart] for pairs in preference.agreeing.values()]
     partners = [min(len({p for p, _ in pairs}), len({q for _, q in pairs})) for pairs in same]
+    open_loops = _passed_often(tests) - {cut.target for cut in cuts} - {cut.rewrite for cut in cuts}
+    cost += OPEN_COST * len(open_loops)
     return Alignment(sorted(edges, key=_edge_order), matched, cost, min(partners, default=0))
+
+
+def _passed_often(tests: Sequence[Traces]) -> set[BlockId | None]:
+    """Stations that some run passes more often than can be followed at once: they need a cut."""
+    return {point for test in tests for side in test.counts for point, times in side.items() if times > MOST_STEPS}
 
 
 def _edge_order(edge: Edge) -> tuple[bool, bool, str, str, int, int]:
@@ -329,7 +346,11 @@ def _is_last(test: Traces, preference: _Preference, i: int, j: int) -> bool:
     never the last: what it leads to is what the first window is for."""
     if test.ends or (i == j == 0 and test.begins):
         return False
-    return len(test.target) - i <= preference.most[0] + 1 and len(test.rewrite) - j <= preference.most[1] + 1
+    # At a cut of two loops that is an iteration of these two. Others may have far larger ratios: an outer loop of one
+    # side against the inner loop of the other.
+    here = _cut_at(test, i, j)
+    ratio = _ratio_at(preference.ratios, here) if _is_repeated(preference.ratios, here) else preference.most
+    return len(test.target) - i <= ratio[0] + 1 and len(test.rewrite) - j <= ratio[1] + 1
 
 
 def _path(

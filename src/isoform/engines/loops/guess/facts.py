@@ -377,8 +377,10 @@ class Compare(Fact):
 
     @property
     def bounded(self) -> Bounded | None:
-        is_bound = self.relation in (Relation.AT_MOST, Relation.BELOW) and isinstance(self.right, int)
-        return (self.left, self.less) if is_bound else None
+        if self.relation not in (Relation.AT_MOST, Relation.BELOW) or not isinstance(self.right, int):
+            return None
+        # The other way round, since a lower bound of the same difference may hold where this does not.
+        return (self.less, self.left) if self.less is not None else (self.left, None)
 
     def text(self, show: Show) -> str:
         left = self.left.text(show) + (f" - {self.less.text(show)}" if self.less is not None else "")

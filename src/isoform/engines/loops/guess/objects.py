@@ -41,7 +41,7 @@ class ObjectStarts:
         if feature.bits != 8 * POINTER_BYTES:
             return None
         near = [o for o in self._objects if o.is_near(value - o.item.start)]
-        return next((o for o in near if o.item.holds(value - o.item.start, 1)), near[0] if near else None)
+        return min(near, key=lambda o: _outside(o, value - o.item.start), default=None)
 
     def seen(
         self, features: Iterable[Feature], observed: Sequence[tuple[Snapshot, Snapshot, Snapshot]], machine: Machine
@@ -63,6 +63,12 @@ class ObjectStarts:
             item = self.pointed_to(feature, value) if self._objects else None
             told[feature] = value if item is None else value + _moved(item, number)
         return told
+
+
+def _outside(item: ObjectStart, distance: int) -> int:
+    """How many bytes a distance is before an object or beyond its end: a loop that counts down may end before the first
+    element, which is also shortly after the object before."""
+    return max(-distance, distance - item.item.size + 1, 0)
 
 
 def _moved(item: ObjectStart, number: int) -> int:

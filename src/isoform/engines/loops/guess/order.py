@@ -26,8 +26,10 @@ from isoform.engines.loops.tuning import (
     BUFFER_DISTANCES,
     FEW_LOW_BITS,
     LOWER_BOUNDS,
+    MOST_BYTES_LEFT_OVER,
     MOST_LEFT_OVER,
     MOST_ORDERED,
+    OBJECT_SLACK_BYTES,
     UPPER_BOUNDS,
 )
 from isoform.sym.validity import HIGHEST_ADDRESS
@@ -257,10 +259,21 @@ class Ordering:
             if least > 1 and max(distances) < 1 << (bits - 1):
                 bound = max(b for b in self._rungs(LOWER_BOUNDS, (one, other)) if b <= least)
                 self._invariant.add(AtLeast(one, other, bound, bits))
+            self._left_over(one, other, max(distances), bits)
+
+    def _left_over(self, left: Column, right: Column, most: int, bits: int) -> None:
+        """That few iterations are left: what an unrolled or vectorised loop leaves is less than one of its iterations.
+        Straight code after it does no more than that many, and a loop that goes on would need more."""
+        is_pointer = left.feature in self._data.kinds.pointers
+        broken = self._data.kinds.loose.get((right, left), 0)
+        bounds = (most, (1 << most.bit_length()) - 1)
+        if most <= (MOST_BYTES_LEFT_OVER if is_pointer else MOST_LEFT_OVER) and broken < len(bounds):
+            self._invariant.add(Compare(left, Relation.AT_MOST, bounds[broken], bits, right))
 
     def _range(self, left: Column, right: Column, bits: int) -> bool:
-        """That a pointer lies between its start, an argument, and another pointer; whether it does. Which of two is
-        greater says less: nothing guarantees that a buffer does not wrap around the last address."""
+        """That a pointer lies between its start, at an argument or a few elements after it, and another pointer;
+        whether it does. Which of two is greater says less: nothing guarantees that a buffer does not wrap around the
+        last address."""
         pointers = self._data.kinds.pointers
         if not {left.feature, right.feature} <= pointers:
             return False
@@ -270,7 +283,10 @@ class Ordering:
                 if low in (value, high):
                     continue
                 rows = [[c.of_row(row, bits) for c in (low, value, high)] for row in self._data.rows]
-                begins = any(inside == first != last for first, inside, last in rows)
+                begins = any(
+                    (inside - first) % (1 << bits) <= OBJECT_SLACK_BYTES and first != last
+                    for first, inside, last in rows
+                )
                 for weak in (False, True) if begins else ():
                     fact = Within(low, value, high, weak, bits)
                     distances = [
