@@ -22,7 +22,7 @@ from isoform.model.verdict import Obligation
 from isoform.smt.float_definitions import definitions, without_functions
 from isoform.smt.polynomial import Normalizer
 from isoform.smt.solver import Answer, Solver
-from isoform.smt.sweep import Step, sweep
+from isoform.smt.sweep import Skeleton, Step, sweep
 from isoform.smt.terms import Term
 from isoform.sym.compare import POSSIBLE_RESULT, Goal
 from isoform.sym.restricted import restrict_rules
@@ -89,9 +89,9 @@ class Obligations:
                 return finding
         return self.ask_hard(hard) if hard else None
 
-    def all_hold(self, seconds: float) -> Answer:
+    def all_hold(self, seconds: float, known: dict[Skeleton, bool] | None = None) -> Answer:
         """Whether every goal is shown and no input is left out (UNSAT), each in so many seconds. Where that is refuted
-        the solver has a model (SAT), and no witness is looked for."""
+        the solver has a model (SAT), and no witness is looked for. `known` is that of `sweep`."""
         hard: list[Goal] = []
         for goal in self.encoding.goals:
             answer = self._shown_or_not(goal.bad, min(QUICK_SECONDS, seconds))
@@ -100,7 +100,7 @@ class Obligations:
             if answer is Answer.UNKNOWN:
                 hard.append(goal)
         if hard:
-            swept = sweep(self._terms, self.solver, [goal.bad for goal in hard], seconds)
+            swept = sweep(self._terms, self.solver, [goal.bad for goal in hard], seconds, known)
             for bad in swept.roots:
                 answer = self._shown_or_not(bad, seconds)
                 if answer is not Answer.UNSAT:

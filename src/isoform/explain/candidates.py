@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
-from isoform.explain.runs import Added, Case, Fix, Runs
-from isoform.explain.sites import Cut, Role, Site, calls_of
+from isoform.explain.contexts import Contexts
+from isoform.explain.runs import Added, Case, Fix, Runs, Values
+from isoform.explain.sites import Cut, Marked, Role, Site, calls_of
+from isoform.lift.function import Function
 from isoform.model.budget import Budget
 from isoform.model.evaluate import mask
-from isoform.model.outcome import RETURN_ADDRESS, CallRecord, in_frame
+from isoform.model.outcome import RETURN_ADDRESS, CallRecord, Outcome, in_frame
 from isoform.model.values import dataclass
 from isoform.run.running import ShownValues
 
@@ -24,13 +27,58 @@ class Candidate:
     fix: Fix
     time: int
     """How often the site was executed before its value differs for the first time."""
+    is_partial: bool = False
+    """Whether it changes the instruction in one of several contexts only: no cause, but it may be part of one."""
 
 
 def single_changes(runs: Runs, case: Case) -> Iterator[Candidate]:
     """All that change anything on an input."""
-    for site in runs.rewrite.sites:
-        yield from _replaced(runs, case, site)
+    executed = [_executed_in([case.shown[side].values for case in (case, *runs.others)]) for side in range(2)]
+    for candidate in _values(runs, case):
+        yield candidate
+        target, rewrite = candidate.target, candidate.rewrite
+        assert target is not None
+        assert rewrite is not None
+        if target.is_constant and executed[1][rewrite.number] & ~executed[0][target.number]:
+            yield replace(candidate, fix=replace(candidate.fix, kept=frozenset(candidate.fix.values)))
     yield from _without_counterpart(runs, case)
+
+
+def _executed_in(runs: Sequence[Values]) -> Counter[int]:
+    """For each site a number with a bit for each run that executes it."""
+    found: Counter[int] = Counter()
+    for number, values in enumerate(runs):
+        for site in values:
+            found[site] |= 1 << number
+    return found
+
+
+def _values(runs: Runs, case: Case) -> Iterator[Candidate]:
+    """Those that give a value of the rewrite another one."""
+    contexts = Contexts(runs, case)
+    seen: set[Hashable] = set()
+    for site in runs.rewrite.sites:
+        for candidate in _replaced(runs, case, site):
+            if len(runs.rewrite.contexts[site.number]) == 1:
+                yield candidate
+                continue
+            for found in _in_contexts(runs, contexts, candidate):
+                if found.fix.key not in seen:
+                    seen.add(found.fix.key)
+                    yield found
+
+
+def _in_contexts(runs: Runs, contexts: Contexts, candidate: Candidate) -> Iterator[Candidate]:
+    """A change of an instruction that is inlined several times: in all its contexts; where the target has not as many
+    of its own, also in one."""
+    target, rewrite = candidate.target, candidate.rewrite
+    assert target is not None
+    assert rewrite is not None
+    pairs = contexts.pairs(target.number, rewrite.number)
+    if pairs is not None and pairs[rewrite.number] == target.number:
+        yield replace(candidate, fix=Fix(pairs, frozenset(pairs if candidate.fix.negated else ())))
+    if len(runs.target.contexts[target.number]) != len(runs.rewrite.contexts[rewrite.number]):
+        yield replace(candidate, is_partial=True)
 
 
 def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
@@ -90,13 +138,14 @@ def _without_counterpart(runs: Runs, case: Case) -> Iterator[Candidate]:
     """Stores that one side makes more often, and outside calls."""
     stores = [list(_all_stores(m.sites, shown)) for m, shown in zip(runs.marked, case.shown, strict=True)]
     counts = [Counter(place for place, _ in made) for made in stores]
-    for site in _sites_at(runs.target.sites, stores[0], counts[0] - counts[1]):
+    for site in _sites_at(runs.target, stores[0], counts[0] - counts[1]):
+        contexts = runs.target.contexts[site.number]
         if not all(map(in_frame, case.values.get(site.number - 1, ()))):
             for before in (None, *_anchors(runs, case)):
-                yield Candidate(site, None, Fix({}, added=(Added(site.number, before),)), 0)
-        yield Candidate(site, None, Fix({}, left_out=(site.number,)), 0)
-    for site in _sites_at(runs.rewrite.sites, stores[1], counts[1] - counts[0]):
-        yield Candidate(None, site, Fix({}, dropped=(site.number,)), 0)
+                yield Candidate(site, None, Fix({}, added=tuple(Added(n, before) for n in contexts)), 0)
+        yield Candidate(site, None, Fix({}, left_out=contexts), 0)
+    for site in _sites_at(runs.rewrite, stores[1], counts[1] - counts[0]):
+        yield Candidate(None, site, Fix({}, dropped=runs.rewrite.contexts[site.number]), 0)
     yield from _calls(runs, case)
 
 
@@ -122,8 +171,10 @@ def _all_stores(sites: Sequence[Site], shown: ShownValues) -> Iterator[tuple[_St
             yield from (((address, site.size), site.number) for address in shown.values.get(site.number - 1, ()))
 
 
-def _sites_at(sites: Sequence[Site], stores: Sequence[tuple[_Stored, int]], places: Counter[_Stored]) -> list[Site]:
-    return [sites[number] for number in dict.fromkeys(n for place, n in stores if places[place] > 0)]
+def _sites_at(marked: Marked, stores: Sequence[tuple[_Stored, int]], places: Counter[_Stored]) -> list[Site]:
+    """Of an instruction in several contexts: one."""
+    found = (number for place, number in stores if places[place] > 0)
+    return list({marked.contexts[number]: marked.sites[number] for number in found}.values())
 
 
 def _calls(runs: Runs, case: Case) -> Iterator[Candidate]:
@@ -131,18 +182,29 @@ def _calls(runs: Runs, case: Case) -> Iterator[Candidate]:
     records = case.target.calls, case.rewrite.calls
     counts = [Counter(record.callee for record in made) for made in records]
     made = [
-        [site for site in calls_of(m.function) if site.address in set(run.trace)]
-        for m, run in zip(runs.marked, (case.target, case.rewrite), strict=True)
+        list(_executed_calls(side, marked.function, run))
+        for side, (marked, run) in enumerate(zip(runs.marked, (case.target, case.rewrite), strict=True))
     ]
     for side in range(2):
-        for site in made[side]:
+        for site, cuts in made[side]:
             if counts[side][site.register] > counts[1 - side][site.register]:
-                fix = Fix({}, cuts=(Cut(side, site.block),))
+                fix = Fix({}, cuts=cuts)
                 yield Candidate(site if side == 0 else None, site if side == 1 else None, fix, 0)
     moved = _moved(*records)
-    for left, right in product(*made):
+    for (left, cuts), (right, others) in product(*made):
         if left.register == right.register and left.register in moved:
-            yield Candidate(left, right, Fix({}, cuts=(Cut(0, left.block), Cut(1, right.block))), 0)
+            yield Candidate(left, right, Fix({}, cuts=(*cuts, *others)), 0)
+
+
+def _executed_calls(side: int, function: Function, run: Outcome) -> Iterator[tuple[Site, tuple[Cut, ...]]]:
+    """Outside calls of a run, each with what leaves it out in every context that it is inlined in."""
+    executed = set(run.trace)
+    calls: dict[tuple[int, str], list[Site]] = {}
+    for site in calls_of(function):
+        if site.address in executed:
+            calls.setdefault((site.address, site.register), []).append(site)
+    for sites in calls.values():
+        yield sites[0], tuple(Cut(side, site.block) for site in sites)
 
 
 def _moved(target: Sequence[CallRecord], rewrite: Sequence[CallRecord]) -> set[str]:
@@ -154,9 +216,11 @@ def _moved(target: Sequence[CallRecord], rewrite: Sequence[CallRecord]) -> set[s
     return {left.callee for left, _ in apart if left in rewrites}
 
 
-def that_fix(runs: Runs, case: Case, candidates: Iterable[Candidate], budget: Budget) -> Iterator[Candidate]:
-    """Those with which the two agree on an input. Changes that give a site the same values are tried once."""
-    known: dict[tuple[object, ...], bool] = {}
+def that_fix(
+    runs: Runs, case: Case, candidates: Iterable[Candidate], budget: Budget, known: dict[tuple[object, ...], bool]
+) -> Iterator[Candidate]:
+    """Those with which the two agree on an input. Changes that give a site the same values are tried once: `known` has
+    those that were."""
     for candidate in candidates:
         if budget.exhausted:
             return
@@ -173,5 +237,6 @@ def _change(case: Case, candidate: Candidate) -> tuple[object, ...]:
         return candidate.fix.added, candidate.fix.dropped, candidate.fix.left_out, candidate.fix.cuts
     fitting = mask(rewrite.size)
     # All of them: with the change, the site may be executed more often than it was.
-    given = (value & fitting for value in case.values[target.number])
-    return rewrite.number, rewrite.number in candidate.fix.negated, target.is_constant, tuple(given)
+    given = ((to, tuple(value & fitting for value in case.values.get(n, ()))) for to, n in candidate.fix.values.items())
+    is_constant = target.is_constant and not candidate.fix.kept
+    return rewrite.number in candidate.fix.negated, is_constant, *given

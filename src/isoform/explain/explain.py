@@ -12,10 +12,11 @@ from isoform.borders.question import Options, Question
 from isoform.engines.answer import Explainer
 from isoform.engines.finding import Proved
 from isoform.explain.candidates import Candidate, single_changes, that_fix
+from isoform.explain.contexts import in_all_contexts
 from isoform.explain.filters import filter_of
 from isoform.explain.places import Places
 from isoform.explain.points import Point, first_iteration, first_point, reaches, stores_of
-from isoform.explain.proof import GOAL_SECONDS, Fixed, Held
+from isoform.explain.proof import EFFORT_IN_A_SECOND, GOAL_SECONDS, Fixed, Held
 from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case, Fix, Runs
 from isoform.explain.together import Accepts, Together, union
@@ -34,14 +35,20 @@ SHARE_OF_ALL_INPUTS, SHARE_OF_TRIVIAL, SHARE_OF_PATH = 0.6, 0.4, 0.6
 SHARE_OF_WITNESS = 0.3
 """Of the budget, for runs on the witness. Candidates are tried in the order of the ranking: in a function of hundreds
 of instructions there are tens of thousands, and what is not tried in this time is hardly ever the cause."""
+SHARE_OF_OTHERS = 0.05
+"""The same for all but the best change of every instruction, if one of those agrees in all runs and may be where the
+difference is born: then time is worth more for a proof."""
 SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
 """Of what is left of the budget, for proofs about loops, and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
-SHARE_OF_FIRST = 0.75
-"""Of that time, for one obligation of the most likely candidate: it is worth more than the others."""
+SHARE_OF_FIRST, SHARE_OF_ONLY = 0.75, 0.9
+"""Of what is left, for the most likely candidate: it is worth more than the others; where there are few, it is nearly
+all that there is to ask."""
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
+FEW_LEFT = 3
+"""Candidates of which the first is asked about for long at once: inputs refuted all others."""
 MOST_ASKED, MOST_BEGUN = 24, 6
 """Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are
 hardly ever the cause."""
@@ -101,6 +108,10 @@ class _Search:
         self._runs = Runs(question, witness.inputs, budget)
         self._fixed = Fixed(question, self._runs.target, self._runs.rewrite, budget)
         self._counts: dict[str, int] = {}
+        self._holding_on_path: Candidate | None = None
+        """The first of which it was shown that it does for the path of the witness."""
+        self._has_long_question = False
+        """Whether some candidate had much of the time for a proof."""
 
     def root_cause(self) -> RootCause:
         case = self._runs.witness
@@ -129,11 +140,20 @@ class _Search:
     def _that_fix_witness(self, ranked: Sequence[Candidate]) -> list[Candidate]:
         if not self._pruning.by_witness:
             return list(ranked)
-        part = self._budget.part(self._budget.left * SHARE_OF_WITNESS)
         order = sorted(zip(_turns(ranked), range(len(ranked)), strict=True))
         numbers = {id(ranked[number]): number for _, number in order}
-        found = that_fix(self._runs, self._case, (ranked[number] for _, number in order), part)
+        best = [ranked[number] for turn, number in order if turn == 0]
+        others = [ranked[number] for turn, number in order if turn > 0]
+        known: dict[tuple[object, ...], bool] = {}
+        part = self._budget.part(self._budget.left * SHARE_OF_WITNESS)
+        found = list(that_fix(self._runs, self._case, best, part, known))
+        if any(self._is_promising(candidate) for candidate in found):
+            part = self._budget.part(self._budget.left * SHARE_OF_OTHERS)
+        found += that_fix(self._runs, self._case, others, part, known)
         return sorted(found, key=lambda candidate: numbers[id(candidate)])
+
+    def _is_promising(self, candidate: Candidate) -> bool:
+        return self._ranking.is_born(candidate) and self._fixes_all(candidate.fix, self._runs.others)
 
     def _counted(self, name: str) -> Iterator[Candidate]:
         for candidate in filter(self._keeps, single_changes(self._runs, self._case)):
@@ -152,7 +172,7 @@ class _Search:
         self._unrefuted = bool(on_path)
         part = self._budget.part(self._budget.left * SHARE_OF_ALL_INPUTS)
         if self._has_loop:
-            found = self._by_loops(everywhere)
+            found = self._by_loops([c for c in everywhere if not c.is_partial])
             if found is not None:
                 return self._found(Strength.ALL_INPUTS, [found], everywhere)
         telling = [c for c in everywhere if not self._ranking.is_last(c)]
@@ -181,13 +201,34 @@ class _Search:
     def _first_that_holds(self, candidates: Sequence[Candidate], budget: Budget) -> Candidate | None:
         """The first of which a solver shows that it does for all inputs."""
         asked = self._fixed.asked
-        for number, candidate in enumerate(candidates if not self._has_loop else ()):
+        for candidate in candidates if not self._has_loop else ():
+            if candidate.is_partial or not self._fixes_all(candidate.fix, self._runs.learned):
+                continue
             if budget.exhausted or self._fixed.asked - asked > self._most_asked:
                 return None
-            seconds = GOAL_SECONDS if number else budget.left * SHARE_OF_FIRST
-            if self._fixes_all(candidate.fix, self._runs.learned) and self._holds(candidate.fix, seconds=seconds):
+            if len(candidates) <= FEW_LEFT and not self._has_long_question:
+                if self._holds_for_long(candidate):
+                    return candidate
+            elif self._holds(candidate.fix) or (self._fixed.is_open and self._holds_after_all(candidate)):
                 return candidate
         return None
+
+    def _holds_for_long(self, candidate: Candidate) -> bool:
+        self._has_long_question = True
+        share = SHARE_OF_FIRST if len(self._left) > FEW_LEFT else SHARE_OF_ONLY
+        part = self._budget.part(self._budget.left * share)
+        return self._holds(candidate.fix, seconds=EFFORT_IN_A_SECOND * part.left, budget=part)
+
+    def _holds_after_all(self, candidate: Candidate) -> bool:
+        """For a candidate of which the solver did not know at once: whether it does for the witness's path is easier to
+        say. If it does not, that is one more input for all others; if it does, it is worth much of the time."""
+        if self._path is None or not self._stays_on_path(candidate.fix):
+            return False
+        if self._holds(candidate.fix, self._held(candidate.fix, self._path)):
+            self._holding_on_path = self._holding_on_path or candidate
+        elif not self._fixed.is_open or self._has_long_question:
+            return False
+        return self._holds_for_long(candidate)
 
     @property
     def _has_loop(self) -> bool:
@@ -221,11 +262,18 @@ class _Search:
 
     def _on_path(self, candidates: Sequence[Candidate], path: Sequence[BlockId]) -> RootCause | None:
         part = self._budget.part(self._budget.left * SHARE_OF_PATH)
-        for candidate in [c for c in candidates if self._stays_on_path(c.fix)][: self._most_asked]:
+        whole = [c for c in candidates if not c.is_partial and self._stays_on_path(c.fix)]
+        if self._holding_on_path is not None:
+            return self._found(Strength.THIS_PATH, [self._holding_on_path], candidates)
+        for candidate in whole[: self._most_asked]:
             if part.exhausted:
                 break
-            seconds = part.left * SHARE_OF_FIRST if candidate is candidates[0] else GOAL_SECONDS
-            if self._holds(candidate.fix, self._held(candidate.fix, path), seconds):
+            if not self._fixes_all(candidate.fix, [c for c in self._runs.learned if self._is_on_path(c)]):
+                continue
+            is_first = candidate is whole[0]
+            limit = part.part(part.left * SHARE_OF_FIRST) if is_first else part
+            seconds = EFFORT_IN_A_SECOND * limit.left if is_first else GOAL_SECONDS
+            if self._holds(candidate.fix, self._held(candidate.fix, path), seconds, limit):
                 return self._found(Strength.THIS_PATH, [candidate], candidates)
         together = self._path_together(path)
         if together:
@@ -252,7 +300,7 @@ class _Search:
 
     def _up_to(self, point: Point, path: Sequence[BlockId]) -> RootCause | None:
         changes = filter(self._keeps, single_changes(self._runs, self._case))
-        every = (c for c in changes if not c.fix.changes_target)
+        every = (c for c in changes if not c.fix.changes_target and not c.is_partial)
         reaching = [c for c in every if reaches(self._runs, c.fix, self._case, point) and self._ends_alike(c.fix)]
         self._counts["agree at the first point that differed"] = len(reaching)
         for candidate in self._ranking.sort(reaching)[:MOST_ASKED]:
@@ -288,7 +336,10 @@ class _Search:
 
     @property
     def _same_path(self) -> tuple[Case, ...]:
-        return tuple(case for case in self._runs.others if case.target.trace == self._case.target.trace)
+        return tuple(filter(self._is_on_path, self._runs.others))
+
+    def _is_on_path(self, case: Case) -> bool:
+        return case.target.trace == self._case.target.trace
 
     @cached_property
     def _path(self) -> tuple[BlockId, ...] | None:
@@ -327,7 +378,7 @@ class _Search:
             found = together.cover((self._case, *self._runs.others), begun, accepts)
             if len(found) <= 1 or self._budget.exhausted:
                 return []
-            if self._holds(union(found)):
+            if self._is_whole(found) and self._holds(union(found)):
                 return self._without_idle(found)
             if not self._has_learned:
                 return []
@@ -338,9 +389,15 @@ class _Search:
         kept = list(found)
         for candidate in found:
             rest = [other for other in kept if other is not candidate]
-            if rest and self._fixes_all(union(rest), (self._case, *self._runs.others)) and self._holds(union(rest)):
+            if not rest or not self._is_whole(rest):
+                continue
+            if self._fixes_all(union(rest), (self._case, *self._runs.others)) and self._holds(union(rest)):
                 kept = rest
         return kept
+
+    def _is_whole(self, chosen: Sequence[Candidate]) -> bool:
+        """Whether what is changed of an instruction is changed in all its contexts."""
+        return in_all_contexts(self._runs.rewrite, union(chosen), (self._case, *self._runs.others))
 
     def _stays_on_path(self, fix: Fix) -> bool:
         """Whether the target, where it is changed, still takes the path on the witness: else nothing is shown on it."""
@@ -356,12 +413,16 @@ class _Search:
         assert path is not None
         together = Together(self._question, self._runs, self._keeps, self._most, self._budget)
         found = together.cover((self._case, *self._same_path), (), lambda candidate, chosen: True)
+        if not found or not self._is_whole(found):
+            return []
         fix = union(found)
-        return found if found and self._stays_on_path(fix) and self._holds(fix, self._held(fix, path)) else []
+        return found if self._stays_on_path(fix) and self._holds(fix, self._held(fix, path)) else []
 
-    def _holds(self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS) -> bool:
+    def _holds(
+        self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS, budget: Budget | None = None
+    ) -> bool:
         """Asks a solver. An input that it finds against the fix is one more run for all others."""
-        holds = self._fixed.holds(fix, held, seconds)
+        holds = self._fixed.holds(fix, held, seconds, budget)
         refuted_by = self._fixed.refuted_by if self._pruning.by_models else ()
         self._has_learned = not holds and self._runs.learn(fix, refuted_by)
         return holds

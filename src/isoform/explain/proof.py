@@ -24,6 +24,7 @@ from isoform.model.errors import Unsupported
 from isoform.model.outcome import Pair
 from isoform.model.values import dataclass
 from isoform.smt.solver import Answer
+from isoform.smt.sweep import Skeleton
 from isoform.smt.terms import Term, Terms
 from isoform.sym import policy as policies
 from isoform.sym.policy import Policy, Unrolled, ValueRule
@@ -32,7 +33,10 @@ from isoform.sym.state import State
 from isoform.sym.summary import Summary
 
 GOAL_SECONDS = 2.0
-"""For one obligation of a fix."""
+"""For one obligation of a fix, in counted effort (`smt/solver.py`): mostly a fifth of that in processor time."""
+EFFORT_IN_A_SECOND = 8.0
+"""Seconds of counted effort for a question that may take a second of processor time. On large functions solvers ask six
+times as often whether to stop as they are counted for."""
 
 
 @dataclass(frozen=True)
@@ -115,18 +119,26 @@ class Fixed:
         self._target = target
         self._rewrite = rewrite
         self._budget = budget
+        self._swept: dict[Skeleton, bool] = {}
+        """What sweeping has shown so far: most of the formulas of two changes is the same."""
         self.asked = 0
         self.refuted_by: tuple[Pair, ...] = ()
         """Inputs for which the last fix that was asked about does not hold, with one or other in what is undefined."""
+        self.is_open = False
+        """Whether the solver did not answer the last question in time."""
 
-    def holds(self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS) -> bool:
+    def holds(
+        self, fix: Fix, held: Held | None = None, seconds: float = GOAL_SECONDS, budget: Budget | None = None
+    ) -> bool:
         """Whether the two are equivalent with the fix, for all inputs or for those of which `held` speaks."""
         self.asked += 1
         self.refuted_by = ()
+        self.is_open = False
         try:
             encoding = self._encoded(fix, held)
-            obligations = Obligations(self._question, self._budget, encoding)
-            answer = obligations.all_hold(seconds)
+            obligations = Obligations(self._question, budget or self._budget, encoding)
+            answer = obligations.all_hold(seconds, self._swept)
+            self.is_open = answer is Answer.UNKNOWN
             if answer is Answer.SAT:
                 self.refuted_by = tuple(pairs_from_model(self._question, encoding, obligations.solver))
             if answer is not Answer.UNSAT:
@@ -284,17 +296,20 @@ def _changing(marked: Marked, fix: Fix, seen: _Occurrences, own: _Occurrences) -
             return value
         number = times[site]
         times[site] += marked.sites[site].role is not Role.LEFT
-        constant = seen.constant(fix.values[site])
+        constant = seen.constant(fix.values[site]) if site not in fix.kept else None
         if constant is not None:
             return fitted(constant, site, terms, width)
         values = seen.in_order(fix.values[site])
-        # Where the target has no such value the fix says nothing: then any value must do.
-        anything = state.side.undefined(width)
+        if number < len(values) and values[number][0] == state.condition:
+            return fitted(values[number][1], site, terms, width)
+        # Where the target executes this more seldom than the rewrite, any value must do; where it never does, the
+        # fix changes nothing.
+        executed = terms.any_of([condition for condition, _ in values])
+        other = terms.ite(executed, state.side.undefined(width), value)
         if number >= len(values):
-            return anything
+            return other
         condition, found = values[number]
-        given = fitted(found, site, terms, width)
-        return given if condition == state.condition else terms.ite(condition, given, anything)
+        return terms.ite(condition, fitted(found, site, terms, width), other)
 
     def change(point: policies.Point, state: State, value: Term) -> Term:
         site = marked.at.get((point.block, point.number))

@@ -41,7 +41,10 @@ class Ranking:
         self._sites = runs.sites_with_operands()
         shown = runs.operands(case)
         self._read = [side.values for side in shown]
+        self._loaded = [_loaded_by_address(sites) for sites in self._sites]
+        self._known_operands: dict[tuple[int, int, int], list[int] | None] = {}
         self._words: dict[tuple[int, int], Counter[str]] = {}
+        self._other: dict[tuple[int | None, int | None], int] = {}
         self._stored = [_loads_of_stored(sites, side) for sites, side in zip(self._sites, shown, strict=True)]
         self._order = [_first_times(shown.order) for shown in case.shown]
         self._last = _last_results(runs.rewrite.sites, case.shown[1], runs.results)
@@ -138,12 +141,18 @@ class Ranking:
 
     def _operands(self, side: int, site: Site, time: int) -> list[int] | None:
         """Their values, sorted; None if they are not known. Where the stack is says nothing."""
+        key = side, site.number, time
+        if key not in self._known_operands:
+            self._known_operands[key] = self._read_by(side, site, time)
+        return self._known_operands[key]
+
+    def _read_by(self, side: int, site: Site, time: int) -> list[int] | None:
         if site.role is Role.CONSTANT:
             return []
         read = self._sites[side][site.number]
         found = [_at(self._read[side], number, time) for number in read.operands]
-        places = (site.address, site.compared_at)
-        loaded = [s for s in self._sites[side] if s.address in places and s.role is Role.LOADED]
+        places = dict.fromkeys((site.address, site.compared_at))
+        loaded = [s for place in places if place is not None for s in self._loaded[side].get(place, ())]
         found += [_at(self._case.shown[side].values, s.number, time) for s in loaded if s.number != site.number]
         if None in found:
             return None
@@ -159,15 +168,28 @@ class Ranking:
         return (
             4 * (target.role is not rewrite.role)
             + 2 * (target.size != rewrite.size)
+            + 2 * self._loads_elsewhere(target, rewrite, candidate.time)
             + (words[0] != words[1])
             + bool(candidate.fix.negated)
         )
 
+    def _loads_elsewhere(self, target: Site, rewrite: Site, time: int) -> bool:
+        """Whether both instructions load, and from different addresses."""
+        left, right = (
+            [_at(self._read[side], number, time) for number in self._sites[side][site.number].loaded_from]
+            for side, site in enumerate((target, rewrite))
+        )
+        return bool(left and right) and left != right
+
     def _other_words(self, candidate: Candidate) -> int:
         """In how many words their instructions differ: of the places where the target has a constant, say, the one that
         reads most like the rewrite's is named."""
-        left, right = (self._words_of(side, site) for side, site in enumerate((candidate.target, candidate.rewrite)))
-        return ((left - right) + (right - left)).total()
+        sites = candidate.target, candidate.rewrite
+        target, rewrite = (None if site is None else site.address for site in sites)
+        if (target, rewrite) not in self._other:
+            left, right = (self._words_of(side, site) for side, site in enumerate(sites))
+            self._other[target, rewrite] = ((left - right) + (right - left)).total()
+        return self._other[target, rewrite]
 
     def _words_of(self, side: int, site: Site | None) -> Counter[str]:
         if site is None:
@@ -270,6 +292,14 @@ def _loads_of_stored(sites: Sequence[Site], shown: ShownValues) -> frozenset[tup
         elif number in loads and address in written:
             found.add((number, time))
     return frozenset(found)
+
+
+def _loaded_by_address(sites: Sequence[Site]) -> dict[int, list[Site]]:
+    found: dict[int, list[Site]] = {}
+    for site in sites:
+        if site.role is Role.LOADED:
+            found.setdefault(site.address, []).append(site)
+    return found
 
 
 def _at(values: Values, number: int, time: int) -> int | None:

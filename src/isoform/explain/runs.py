@@ -1,7 +1,8 @@
 """Fixes tried on runs: a pair of sites that does not make the two agree there is no cause.
 
 A fix gives each execution of a site of the rewrite the value that a site of the target has when it is executed for the
-same time in the run on the same input.
+same time in the run on the same input. On inputs on which the target does not execute that site at all, it changes
+nothing.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ class Fix:
     """For a site of the rewrite, the site of the target whose value it gets."""
     negated: frozenset[int] = frozenset()
     """Conditions of the rewrite that get the opposite of that: its branch is taken where the target's is not."""
+    kept: frozenset[int] = frozenset()
+    """Sites of the rewrite that get a constant only on inputs on which the target comes to it. Others get it always: it
+    is the same whether or not it is executed."""
     added: tuple[Added, ...] = ()
     """Stores of the target that the rewrite makes too."""
     dropped: tuple[int, ...] = ()
@@ -70,6 +74,7 @@ class Fix:
         return Fix(
             {**self.values, **other.values},
             self.negated | other.negated,
+            self.kept | other.kept,
             (*self.added, *other.added),
             (*self.dropped, *other.dropped),
             (*self.left_out, *other.left_out),
@@ -80,7 +85,7 @@ class Fix:
     def key(self) -> Hashable:
         """The same for fixes that change the same."""
         values = tuple(sorted(self.values.items()))
-        return values, self.negated, self.added, self.dropped, self.left_out, self.cuts
+        return values, self.negated, self.kept, self.added, self.dropped, self.left_out, self.cuts
 
     @property
     def sites(self) -> frozenset[int]:
@@ -210,10 +215,12 @@ class Runs:
     def with_fix(self, fix: Fix, case: Case) -> Case:
         """The same input, with the rewrite as the fix makes it."""
         sites = self.rewrite.sites
-        given = {
-            to: given_by(case.values.get(source, ()), sites[to].size, to in fix.negated, self._constants.get(source))
-            for to, source in fix.values.items()
-        }
+        given = {}
+        for to, source in fix.values.items():
+            constant = None if to in fix.kept else self._constants.get(source)
+            values = case.values.get(source, ())
+            if values or constant is not None:
+                given[to] = given_by(values, sites[to].size, to in fix.negated, constant)
         stores = tuple(store for added in fix.added for store in self._stores_at(added, case))
         if fix.changes_target:
             case = self._with_target(fix, case)

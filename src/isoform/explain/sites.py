@@ -8,9 +8,11 @@ marked function sees the value there, and can put another one in its place.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import cached_property
 from itertools import groupby
 
 from isoform.explain.immediates import computing_with_constant, constant_of, with_operand
@@ -80,6 +82,18 @@ class Marked:
     sites: tuple[Site, ...]
     at: dict[Position, int]
     """The site of a COPY; less than 0: an operand."""
+
+    @cached_property
+    def contexts(self) -> Mapping[int, tuple[int, ...]]:
+        """For each site, the sites of the same value of the same instruction, one for each context that its function is
+        inlined in: a function that is called twice is in the listing once. Without a second context: itself."""
+        before: Counter[Hashable] = Counter()
+        groups: dict[Hashable, list[int]] = {}
+        for site in self.sites:
+            value = site.address, site.block.part, site.role, site.container, site.size
+            groups.setdefault((value, before[site.block.context, value]), []).append(site.number)
+            before[site.block.context, value] += 1
+        return {number: tuple(group) for group in groups.values() for number in group}
 
 
 @dataclass(frozen=True)

@@ -84,15 +84,35 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     if candidate.target is None or candidate.rewrite is None or not can_be_transplanted(candidate):
         return
     yield from _other_condition(target, rewrite, candidate)
-    theirs, own = computation(target, candidate.target), computation(rewrite, candidate.rewrite)
-    if theirs is None or own is None:
+    pairs = _computations(target, rewrite, candidate)
+    if pairs is None:
         return
     machine = rewrite.function.machine
+    (theirs, own), *_ = pairs
     wanted, found = read_before_written(theirs.ops, machine), read_before_written(own.ops, machine)
     kept = {machine.convention.stack_pointer}
     choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
     for sources in islice(product(*choices), MOST_MAPPINGS):
-        yield _transplanted(rewrite, own, candidate, theirs, tuple(zip(wanted, sources, strict=True)))
+        yield _transplanted(rewrite, pairs, candidate, tuple(zip(wanted, sources, strict=True)))
+
+
+_Pairs = Sequence[tuple[Computation, Computation]]
+"""The target's computation, and the rewrite's that it replaces: one for each context that the instruction is inlined
+in."""
+
+
+def _computations(target: Marked, rewrite: Marked, candidate: Candidate, is_alone: bool = False) -> _Pairs | None:
+    """`is_alone`: of a condition, without the comparison before it."""
+    found: list[tuple[Computation, Computation]] = []
+    for to, source in candidate.fix.values.items():
+        sites = target.sites[source], rewrite.sites[to]
+        if is_alone:
+            sites = replace(sites[0], compared_at=None), replace(sites[1], compared_at=None)
+        theirs, own = computation(target, sites[0]), computation(rewrite, sites[1])
+        if theirs is None or own is None:
+            return None
+        found.append((theirs, own))
+    return found
 
 
 def _other_condition(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterator[Function]:
@@ -100,36 +120,37 @@ def _other_condition(target: Marked, rewrite: Marked, candidate: Candidate) -> I
     sites = candidate.target, candidate.rewrite
     if any(site is None or site.role is not Role.CONDITION or site.compared_at is None for site in sites):
         return
-    assert candidate.target is not None
-    assert candidate.rewrite is not None
-    theirs = computation(target, replace(candidate.target, compared_at=None))
-    own = computation(rewrite, replace(candidate.rewrite, compared_at=None))
-    if theirs is None or own is None:
+    pairs = _computations(target, rewrite, candidate, is_alone=True)
+    if pairs is None:
         return
-    flags = read_before_written(theirs.ops, rewrite.function.machine)
-    yield _transplanted(rewrite, own, candidate, theirs, tuple((name, name) for name in flags))
+    flags = read_before_written(pairs[0][0].ops, rewrite.function.machine)
+    yield _transplanted(rewrite, pairs, candidate, tuple((name, name) for name in flags))
 
 
-def _transplanted(
-    rewrite: Marked, own: Computation, candidate: Candidate, theirs: Computation, operands: Operands
-) -> Function:
-    """The rewrite with `theirs` computed before its own instructions and put in the place of its value."""
-    assert candidate.rewrite is not None
-    machine = rewrite.function.machine
-    block = rewrite.function.blocks[candidate.rewrite.block]
+def _transplanted(rewrite: Marked, pairs: _Pairs, candidate: Candidate, operands: Operands) -> Function:
+    """The rewrite with the target's computations before its own instructions and put in the place of their values."""
+    blocks = dict(rewrite.function.blocks)
+    for (theirs, own), number in zip(pairs, candidate.fix.values, strict=True):
+        place = rewrite.sites[number].block
+        is_negated = number in candidate.fix.negated
+        blocks[place] = _with_computation(rewrite.function.machine, blocks[place], own, theirs, operands, is_negated)
+    return simplified(replace(rewrite.function, blocks=blocks))
+
+
+def _with_computation(
+    machine: Machine, block: Block, own: Computation, theirs: Computation, operands: Operands, is_negated: bool
+) -> Block:
     borrowed, value = _Borrowed(machine, theirs, operands).ops()
     copy = block.ops[own.site]
     given = MicroOp(Kind.COPY if value.size == copy.ins[0].size else _resized(value, copy.ins[0]), copy.out, (value,))
     if given.kind is Kind.SUBPIECE:
         given = MicroOp(Kind.SUBPIECE, copy.out, (value, Var(Space.CONST, 0, 4)))
-    if candidate.fix.negated:
+    if is_negated:
         given = MicroOp(Kind.INT_XOR, copy.out, (value, Var(Space.CONST, 1, value.size)))
     ops = (*block.ops[: own.first], *borrowed, *block.ops[own.first : own.site], given, *block.ops[own.site + 1 :])
     where = block.addresses[own.first]
     addresses = (*block.addresses[: own.first], *(where for _ in borrowed), *block.addresses[own.first :])
-    changed: Block = replace(block, ops=ops, addresses=addresses, listed=None)
-    blocks = {**rewrite.function.blocks, block.id: changed}
-    return simplified(replace(rewrite.function, blocks=blocks))
+    return replace(block, ops=ops, addresses=addresses, listed=None)
 
 
 def _resized(value: Var, wanted: Var) -> Kind:

@@ -184,7 +184,10 @@ class Execution:
         if state.condition == terms.false:
             return
         if is_tail_call(self._scope, block, value, state):
+            made_before = self._scope.side.before_calls
             self._policy.finish(self._scope, self._calls.tail_call(block, value, state), state)
+            # Nothing follows a tail call: accesses that are recorded later are on paths without it.
+            self._scope.side.before_calls = made_before
             return
         discover(self._scope, block, value)
         where = f"at {jump_address(block):#x} that isoform could not resolve"
