@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from isoform.borders.question import Question
 from isoform.borders.restrict_space import as_promised
 from isoform.engines.inputs import InputMaker
+from isoform.explain.nearby import nearby
 from isoform.explain.sites import Cut, Marked, Site, mark, without_calls
 from isoform.lift.function import BlockId
 from isoform.model.budget import Budget
@@ -24,7 +25,7 @@ from isoform.model.evaluate import mask
 from isoform.model.outcome import Inputs, Outcome, Pair, Status, in_frame, mixed_number
 from isoform.model.values import dataclass
 from isoform.run.compile import Program, compile_function
-from isoform.run.runner import RunOptions, run_shown
+from isoform.run.runner import RunOptions, run, run_shown
 from isoform.run.running import AddedStore, Given, ShownValues
 
 Values = Mapping[int, Sequence[int]]
@@ -193,14 +194,30 @@ class Runs:
         """Some that separate the two, if there are any, and some that do not."""
         maker = InputMaker(self._question.contract, self._question.options.seed)
         found: list[Case] = []
-        for made in islice(maker, MORE_INPUTS):
-            if self._budget.exhausted:
-                break
-            inputs = as_promised(self._question, made)
-            case = self.case(inputs) if self._question.admits(inputs[0]) else None
-            if case is not None and sum(other.is_apart is case.is_apart for other in found) < MOST_USED:
+        for case in self._cases(islice(maker, MORE_INPUTS)):
+            if sum(other.is_apart is case.is_apart for other in found) < MOST_USED:
                 found.append(case)
-        return tuple(found)
+        return (*found, *self._nearby)
+
+    @property
+    def _nearby(self) -> Iterator[Case]:
+        """Some that the target takes the same path for as for the witness."""
+        if self.witness is None:
+            return
+        inputs, path = self.witness.inputs, self.witness.target.trace
+        reads = run(self._question.programs[0], inputs[0], self._question.run_options(0, record=True)).reads
+        same = (case for case in self._cases(nearby(self._question, inputs, reads)) if case.target.trace == path)
+        yield from islice(same, MOST_USED)
+
+    def _cases(self, made: Iterable[Pair]) -> Iterator[Case]:
+        """Those of which the target says something."""
+        for pair in made:
+            if self._budget.exhausted:
+                return
+            inputs = as_promised(self._question, pair)
+            case = self.case(inputs) if self._question.admits(inputs[0]) else None
+            if case is not None:
+                yield case
 
     def case(self, inputs: Pair) -> Case | None:
         """None if the target says nothing about this input."""

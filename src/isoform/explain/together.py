@@ -1,8 +1,8 @@
 """Several causes: a small set of changes that together make the two agree, found by runs that are still apart.
 
-Each step looks at the first run that the changes so far leave apart and at the first point where it still differs, and
-adds the best change that makes the two agree from there to the end, or else at that point, or else in one more argument
-of the call that the point is.
+Each step looks at the first run that the changes so far leave apart and at the first point where it still differs. Of
+the best changes that make the two agree from there to the end it adds the one that does so in most runs; or else one
+that makes them agree at that point, or else in one more argument of the call that the point is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from isoform.explain.ranking import Ranking
 from isoform.explain.runs import Case, Fix, Runs
 from isoform.explain.sites import Role
 from isoform.model.budget import Budget
+
+MOST_COMPARED = 12
+"""Changes that make a run agree, of which the one that helps most is chosen."""
 
 Accepts = Callable[[Candidate, Sequence[Candidate]], bool]
 """Whether a change may be added to others."""
@@ -45,13 +48,15 @@ class Together:
             apart = next((case for case in cases if not self._runs.fixes(fix, case)), None)
             if apart is None:
                 return chosen
-            more = self._next(chosen, fix, apart, accepts) if len(chosen) < self._most else None
+            more = self._next(chosen, fix, apart, accepts, cases) if len(chosen) < self._most else None
             if more is None:
                 return []
             chosen.append(more)
         return []
 
-    def _next(self, chosen: Sequence[Candidate], fix: Fix, case: Case, accepts: Accepts) -> Candidate | None:
+    def _next(
+        self, chosen: Sequence[Candidate], fix: Fix, case: Case, accepts: Accepts, cases: Sequence[Case]
+    ) -> Candidate | None:
         runs = self._runs
         now = runs.with_fix(fix, case)
         point = first_point(runs, now)
@@ -60,7 +65,9 @@ class Together:
         reaching: Candidate | None = None
         nearer: Candidate | None = None
         agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0
-        ranked = Ranking(runs, now, self._functions).sort(found)
+        fixing: list[Candidate] = []
+        ranking = Ranking(runs, now, self._functions)
+        ranked = ranking.sort(found)
         if any(map(_is_argument, chosen)):  # arguments that are in the wrong order are all at one call
             ranked.sort(key=lambda candidate: not _is_argument(candidate))
         for candidate in ranked:
@@ -68,13 +75,18 @@ class Together:
                 return None
             changed = fix | candidate.fix
             if runs.fixes(changed, case):
-                return candidate
-            if point is None or reaching is not None:
+                fixing.append(candidate)
+                if len(fixing) == MOST_COMPARED:
+                    break
+            if fixing or point is None or reaching is not None:
                 continue
             if reaches(runs, changed, case, point):
                 reaching = candidate
             elif point.is_call and not _is_argument(nearer) and agreement(runs, changed, case, point) > agreed:
                 nearer = candidate if nearer is None or _is_argument(candidate) else nearer
+        if fixing:  # what is right on this input by chance helps in fewer of the others
+            telling = [candidate for candidate in fixing if not ranking.is_last(candidate)] or fixing
+            return max(telling, key=lambda c: sum(runs.fixes(fix | c.fix, other) for other in cases))
         return reaching or nearer
 
 
