@@ -12,6 +12,7 @@ from isoform.check.required import KEPT
 from isoform.check.unicorn_riscv64 import run as replay
 from isoform.isa.registry import linkage, machine, machine_names
 from isoform.isa.riscv64.linkage import RELOCATIONS
+from isoform.isa.riscv64.parts import joined
 from isoform.isa.riscv64.registers import NAMES
 from isoform.lift.cfg import control_flow_graph
 from isoform.lift.lift import lift
@@ -199,6 +200,41 @@ def test_a_call_is_filled_into_two_instructions() -> None:
 def test_an_address_of_its_own_is_not_followed() -> None:
     code = bytes.fromhex("97000000 e7800000 97050000 67800000")
     assert list(linkage("riscv64").own_addresses(code)) == [(8, 12)]
+
+
+def test_a_lower_part_is_of_what_its_upper_part_names() -> None:
+    symbols = [(0, 0), (1, 8), (3, 0), (1, 40), (5, 8)]
+    upper, lower, store = (8, 23, 2, 4), (12, 24, 1, 0), (16, 25, 1, 0)
+    found = joined([upper, lower, store], symbols, 1)
+    assert found.rows == [upper, (12, -2, 2, 4), (16, -3, 2, 4)]
+    assert found.uppers == {12: 8, 16: 8}
+    for lone in [(12, 24, 3, 0), (12, 24, 4, 0), (12, 24, 1, 4), (12, 24, 99, 0)]:
+        assert joined([upper, lone], symbols, 1) == ([upper, lone], {})
+    assert joined([upper, upper, lower], symbols, 1).uppers == {}  # two for one instruction
+    assert joined([(12, -2, 2, 4)], symbols, 1).rows == [(12, -1, 2, 4)]  # no file has these
+
+
+def test_a_difference_of_labels_is_a_distance() -> None:
+    symbols = [(0, 0), (1, 0x30), (3, 8)]
+    assert joined([(16, 35, 1, 0), (16, 39, 2, 0)], symbols, 3).rows == [(16, 57, 1, 8)]
+    for rows in ([(16, 35, 1, 0)], [(16, 35, 1, 0), (16, 39, 1, 0)], [(16, 35, 1, 0), (16, 39, 2, 0), (16, 35, 1, 0)]):
+        assert joined(rows, symbols, 3).rows == rows
+
+
+@pytest.mark.parametrize("value", [0, 1, 0x7FF, 0x800, 0xFFF, 0x1234_5678, -1, -0x800, -0x801])
+def test_parts_of_an_address_add_up(value: int) -> None:
+    filled = []
+    for kind, code in ((23, "17050000"), (-2, "13050500"), (-2, "03250500"), (-3, "2320b500")):
+        put = linkage("riscv64").relocations[kind].put
+        assert put is not None
+        field = put(bytes.fromhex(code), value)
+        assert field is not None
+        filled.append(int.from_bytes(field, "little"))
+    upper, added, loaded, stored = filled
+    for lower in (added >> 20, loaded >> 20, stored >> 25 << 5 | stored >> 7 & 0x1F):
+        assert ((upper >> 12 << 12) + (lower ^ 0x800) - 0x800 - value) % (1 << 32) == 0
+    assert upper & 0xFFF == 0x517
+    assert stored & 0x01FF_F07F == 0x00B5_2023
 
 
 def test_arguments() -> None:

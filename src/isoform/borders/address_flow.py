@@ -322,7 +322,7 @@ class Flow:
         signature = self.function.image.signatures.get(self.function.name)
         if signature is None or signature.result.kind is TypeKind.STRUCT or signature.result.bits > 64:
             return (*convention.result, *convention.float_result)
-        return () if signature.result.kind is TypeKind.VOID else (convention.result[0], convention.float_result[0])
+        return () if signature.result.kind is TypeKind.VOID else (*convention.result[:1], *convention.float_result[:1])
 
     # -- effects --------------------------------------------------------------------------------
 

@@ -94,6 +94,8 @@ def as_written(image: Image, instruction: Instruction) -> bytes | str:
 
 def _decode(machine: Machine, image: Image, address: int) -> Instruction | None:
     code = image.code_at(address)
+    if address in image.address_parts:
+        return None  # what its upper part leaves in a register depends on where the code is
     if not code or any(byte in image.broken for byte in range(address, address + len(code)) if image.broken):
         return None
     try:

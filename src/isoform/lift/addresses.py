@@ -24,9 +24,23 @@ _POINTER_BYTES = 8
 
 def with_addresses(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
     """The instruction with its linked addresses as `Space.ADDRESS`."""
+    if instruction.address in image.address_parts:
+        return _with_whole(machine, image, code, instruction.address)
     instruction = _with_filled(machine, image, code, instruction)
     is_known = image.is_fixed or machine.memory is None or machine.memory.zeroed
     return instruction if is_known else _with_code_addresses(machine, image, code, instruction)
+
+
+def _with_whole(machine: Machine, image: Image, code: bytes, address: int) -> Instruction:
+    """An instruction that has a part of an address, with the whole address (`address_parts.py`)."""
+    whole = image.address_parts[address].whole
+    if machine.decode_part is None:
+        raise Unsupported(f"{address:#x} has a part of an address, for which this machine has no rule")
+    if whole is None:
+        return machine.decode_part(code, address, None)
+    origin = image.linked_fields.get(address)
+    place = const(whole, _POINTER_BYTES) if origin is None else linked_address(whole, origin, _POINTER_BYTES)
+    return machine.decode_part(code, address, place)
 
 
 def _with_filled(machine: Machine, image: Image, code: bytes, instruction: Instruction) -> Instruction:
@@ -60,7 +74,7 @@ def _with_code_addresses(machine: Machine, image: Image, code: bytes, instructio
     if not found or any(op.kind in CONTROL for op in instruction.ops):
         return instruction
     if linkage(image.machine).splits_addresses:
-        return instruction  # what one instruction forms is half of an address (`Linkage.own_addresses` has the others)
+        return instruction  # what one instruction forms without a relocation is refused (`Linkage.own_addresses`)
     elsewhere = machine.decode(code, instruction.address + _CHANGE).ops
     ops = list(instruction.ops)
     for index, position in found:

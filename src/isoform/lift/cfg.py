@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from isoform.lift.address_parts import refuse_lone_parts
 from isoform.lift.decoding import Decoding
 from isoform.lift.function import (
     Block,
@@ -42,7 +43,9 @@ def control_flow_graph(
     budget: Budget | None = None,
 ) -> Function:
     """The function at `entry`. With `inline`, calls to code that is present become part of it."""
-    return _with_calls_refused(_Inliner(Decoding(image, machine, name, budget), inline, hints or {}).function(entry))
+    function = _Inliner(Decoding(image, machine, name, budget), inline, hints or {}).function(entry)
+    refuse_lone_parts(function)
+    return _with_calls_refused(function)
 
 
 class _Inliner:

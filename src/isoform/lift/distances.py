@@ -167,11 +167,20 @@ class _Flow:
     def _is_misused_in(self, block: Block, state: _State) -> bool:
         # As listed: simplified code has the numbers that it computes from a table's address.
         for address in block.steps:
-            for op in self._function.instructions[address].ops:
-                if self._is_misused_by(op, state):
+            ops = self._function.instructions[address].ops
+            for op in ops:
+                aligned = self._is_aligned_target(op, ops)
+                if self._is_misused_by(MicroOp(Kind.COPY, op.out, op.ins[:1]) if aligned else op, state):
                     return True
             state.drop_temps()
         return self._leaves(block, state)
+
+    def _is_aligned_target(self, op: MicroOp, ops: tuple[MicroOp, ...]) -> bool:
+        """Whether this is the target of a jump with the bits cleared that are 0 in every address of an instruction."""
+        mask = -self._function.machine.instruction_alignment % (1 << 64)
+        if op.kind is not Kind.INT_AND or number_of(op.ins[1]) != mask:
+            return False
+        return any(one.kind is Kind.BRANCHIND and one.ins[0] == op.out for one in ops)
 
     def _is_misused_by(self, op: MicroOp, state: _State) -> bool:
         values = [self._of(state, var) for var in op.ins]

@@ -15,6 +15,8 @@ from isoform.model.microop import Kind, MicroOp, Var, number_of
 from isoform.model.values import dataclass
 
 MOST_ENTRIES = 4096
+_EVEN = (1 << 64) - 2
+"""What some machines clear in the target of a jump: the lowest bit, which instructions there never have."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ def _evaluate(op: MicroOp, known: dict[Var, _Value]) -> _Value:
             return _add(values[0], values[1])
         case Kind.INT_MULT | Kind.INT_LEFT:
             return _scale(op.kind, values[0], values[1])
+        case Kind.INT_AND if isinstance(values[0], _Entry) and values[1] == _EVEN:
+            return values[0]
         case Kind.LOAD:
             if isinstance(values[0], _Scaled) and values[0].constant:
                 return _Entry(values[0], op.out.size)

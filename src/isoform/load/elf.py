@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from isoform.isa.registry import ELF_ISAS, ELF_TITLES, linkage
 from isoform.load.parsed import (
     ABSOLUTE_SECTION,
+    COMMON_SECTION,
     FILE_SYMBOL,
     FUNCTION,
     LOCAL,
+    NOTYPE,
     OBJECT,
     PACKED_RELATIVE,
     SECTION_SYMBOL,
@@ -103,6 +106,37 @@ class _FileHeader(NamedTuple):
     names: int
 
 
+def _is_label(symbol: FileSymbol) -> bool:
+    is_local = symbol.binding == LOCAL and symbol.kind in (NOTYPE, OBJECT) and symbol.name.startswith(".L")
+    return is_local and symbol.section not in (UNDEFINED_SECTION, ABSOLUTE_SECTION, COMMON_SECTION)
+
+
+def _without_name(symbol: FileSymbol) -> FileSymbol:
+    """Without the name of an object if it has none: a label (relocations of debug information lead to some), or a mark
+    where code or data begins in a section (`$x`, `$d`)."""
+    if symbol.binding == LOCAL and symbol.kind == NOTYPE and symbol.name.startswith("$"):
+        return symbol._replace(name="")
+    return symbol._replace(kind=NOTYPE, size=0) if _is_label(symbol) else symbol
+
+
+class _WithSections:
+    """The symbols of a file, and one for each section that assemblers' labels are in. Many assemblers write a section
+    and a distance in place of such a label, so that is what they are all taken for; no object has such a name."""
+
+    def __init__(self, symbols: Sequence[FileSymbol]) -> None:
+        self.all = [_without_name(symbol) for symbol in symbols]
+        self._sections = {s.section: index for index, s in enumerate(symbols) if s.kind == SECTION_SYMBOL}
+
+    def without_label(self, relocation: Relocation) -> Relocation:
+        symbol = self.all[relocation.symbol]
+        if not _is_label(symbol):
+            return relocation
+        if symbol.section not in self._sections:
+            self._sections[symbol.section] = len(self.all)
+            self.all.append(FileSymbol("", SECTION_SYMBOL, LOCAL, symbol.section, 0, 0))
+        return relocation._replace(symbol=self._sections[symbol.section], addend=relocation.addend + symbol.value)
+
+
 class _Parser:
     def __init__(self, data: bytes, path: str) -> None:
         self.data = data
@@ -122,7 +156,7 @@ class _Parser:
         relocations = self._relocations(headers, sections, linked)
         self._refuse_unknown_symbols(relocations, len(dynamic_symbols if linked else symbols))
         is_program = linked and (header.kind == _PROGRAM or self._is_program(headers))
-        return ParsedFile(
+        parsed = ParsedFile(
             path=self.path,
             data=self.data,
             machine=ELF_ISAS[header.machine],
@@ -137,6 +171,7 @@ class _Parser:
             is_program=is_program,
             at_loading=tuple(self._at_loading(headers)) if linked else (),
         )
+        return self._joined(parsed)
 
     def _is_program(self, headers: list[tuple[str, Any]]) -> bool:
         marked = any((tag, value & _PROGRAM_FLAG) == (_FLAGS_1, _PROGRAM_FLAG) for tag, value in self._dynamic(headers))
@@ -346,6 +381,20 @@ class _Parser:
                 raise unusable(self.path, f"a relocation lies outside section {target}")
             found.setdefault(target, []).extend(relocations)
         return {target: tuple(rows) for target, rows in found.items()}
+
+    def _joined(self, parsed: ParsedFile) -> ParsedFile:
+        """With the relocations of an object file each about a whole address."""
+        join = parsed.linkage.joined
+        if join is None or parsed.linked:
+            return parsed
+        symbols = _WithSections(parsed.symbols)
+        places = [(symbol.section, symbol.value) for symbol in parsed.symbols]
+        rows, uppers = dict[int, tuple[Relocation, ...]](), dict[tuple[int, int], int]()
+        for section, found in parsed.relocations.items():
+            joined = join(found, places, section)
+            rows[section] = tuple(symbols.without_label(Relocation._make(row)) for row in joined.rows)
+            uppers |= {(section, lower): upper for lower, upper in joined.uppers.items()}
+        return replace(parsed, relocations=rows, uppers=uppers, symbols=tuple(symbols.all))
 
     def _has_symbols(self, headers: list[tuple[str, Any]], index: int) -> bool:
         return index < len(headers) and headers[index][1]["sh_type"] in (_SYMBOLS, _DYNAMIC_SYMBOLS)

@@ -55,6 +55,15 @@ class Field(NamedTuple):
     """For thread-local data, which has a distance instead of an address: its name."""
 
 
+class AddressPart(NamedTuple):
+    """What an instruction has of an address that two instructions form (`model.linkage.Part`)."""
+
+    whole: int | None
+    """The address; None for the upper part alone."""
+    upper: tuple[str, int]
+    """What the upper part is: equal ones are the same number, by the address that is meant or by the instruction."""
+
+
 @dataclass(frozen=True)
 class Statics:
     """A writable section of an object file with variables that other files cannot name, and all references to it."""

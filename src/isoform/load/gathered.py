@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import NamedTuple
 
-from isoform.load.fields import Field, Meant, Reference, WeakSymbol
+from isoform.load.fields import AddressPart, Field, Meant, Reference, WeakSymbol
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
 from isoform.model.values import dataclass
@@ -35,6 +35,7 @@ class Gathered:
     weak_fields: dict[int, tuple[str, int]] = field(default_factory=dict)
     linked_fields: dict[int, int] = field(default_factory=dict)
     linked_words: dict[int, int] = field(default_factory=dict)
+    address_parts: dict[int, AddressPart] = field(default_factory=dict)
     objects: dict[int, PlacedObject] = field(default_factory=dict)
     resolvers: dict[int, int] = field(default_factory=dict)
     ends: dict[int, tuple[int, int]] = field(default_factory=dict)

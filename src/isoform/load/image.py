@@ -9,7 +9,7 @@ from functools import cached_property
 
 from isoform.isa.registry import byte_order
 from isoform.load.described import Local, PointerTypes, SourceLine
-from isoform.load.fields import Field, Meant, Reference, Statics, WeakSymbol
+from isoform.load.fields import AddressPart, Field, Meant, Reference, Statics, WeakSymbol
 from isoform.load.moved import MovedRanges, moved_ranges
 from isoform.load.objects import PlacedObjects
 from isoform.load.section_names import has_no_variables
@@ -146,6 +146,8 @@ class Image:
     of that object. For a thread-local object, the distance is from the thread pointer."""
     linked_words: dict[int, int] = field(default_factory=dict)
     """The same for fields of eight bytes in data."""
+    address_parts: dict[int, AddressPart] = field(default_factory=dict)
+    """By the address of an instruction: what it has of an address that two instructions form."""
     spans: tuple[tuple[int, int, int], ...] = ()
     """(start, end, start of the object): data of a linked file that moves with the file as a whole."""
     objects: PlacedObjects = field(default_factory=PlacedObjects)

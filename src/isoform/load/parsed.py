@@ -112,6 +112,9 @@ class ParsedFile:
     """For a linked file: whether a process starts with it (a program rather than a library)."""
     at_loading: tuple[int, ...] = ()
     """Addresses of functions that the loader calls (`DT_INIT`), except those in tables."""
+    uppers: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """By section and offset of an instruction with the lower part of an address (`Part.LOWER`): the offset of the one
+    with the upper part."""
     from_source: bool = field(default=False, kw_only=True)
 
     @property

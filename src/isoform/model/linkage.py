@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum, auto
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from isoform.model.values import dataclass
 
@@ -36,6 +36,15 @@ class Formula(Enum):
     UNKNOWN = auto()
 
 
+class Part(Enum):
+    """What an instruction has of an address that code forms in two instructions."""
+
+    UPPER = auto()
+    """The upper bits, rounded. Alone they mean nothing: only a `LOWER` of the same address may use the register."""
+    LOWER = auto()
+    """The instruction that adds the lower bits to that register, and so has the whole address."""
+
+
 _THREAD_SLOTS = (Formula.THREAD_PAIR, Formula.THREAD_MODULE, Formula.THREAD_SLOT, Formula.THREAD_DESCRIPTOR)
 
 
@@ -52,6 +61,10 @@ class Rule:
     """Whether a field of four bytes also takes numbers from 2^31 on."""
     put: Callable[[bytes, int], bytes | None] | None = None
     """The field with a value in it, if it is not a plain number; None if the value does not fit."""
+    part: Part | None = None
+    """Which part of the address the field has. `formula` is that of the whole address."""
+    counts_from_upper: bool = False
+    """Whether the two parts together are the distance from the first of the two instructions."""
 
     @property
     def is_known(self) -> bool:
@@ -76,12 +89,28 @@ class Rule:
 
     @property
     def is_relative(self) -> bool:
+        return self.part is None and self._is_distance
+
+    @property
+    def _is_distance(self) -> bool:
         return self.formula is Formula.RELATIVE or self.is_slot or self.is_thread_slot
 
     @property
     def is_pointer(self) -> bool:
         """Whether the field is a whole address."""
         return self.formula is Formula.ABSOLUTE and self.width == 8
+
+
+Row = tuple[int, int, int, int]
+"""A relocation as the file has it: offset, type, symbol and addend."""
+
+
+class Joined(NamedTuple):
+    """The relocations of a section, each about a whole address."""
+
+    rows: Sequence[Row]
+    uppers: Mapping[int, int]
+    """By the offset of the instruction with the lower part: that of the instruction with the upper part."""
 
 
 class Dynamic(Enum):
@@ -163,6 +192,10 @@ class Linkage:
     """Whether code forms an address in several instructions, so that no single field holds it."""
     own_addresses: Callable[[bytes], Iterator[tuple[int, int]]] = _none
     """Where code forms addresses that isoform does not recognise: start and end of the instructions."""
+
+    joined: Callable[[Sequence[Row], Sequence[tuple[int, int]], int], Joined] | None = None
+    """From the relocations of a section, the section and the value of each symbol, and the section: relocations that
+    only have a meaning together are made into one that has it."""
 
     def rule(self, kind: int) -> Rule:
         return self.relocations.get(kind, _UNKNOWN)

@@ -96,6 +96,13 @@ class Decoder(Protocol):
         what has no semantics one whose only micro-op is UNSUPPORTED."""
 
 
+class PartDecoder(Protocol):
+    def __call__(self, code: bytes, address: int, whole: Var | None) -> Instruction:
+        """Decode an instruction that has a part of an address: with None the upper one, whose value is undefined;
+        otherwise the lower one, which then uses this address in place of its register and its number. Its first
+        micro-op copies the register into a temporary, so that a reader knows which register that was."""
+
+
 def _any_address(_: Instruction) -> int:
     return 1
 
@@ -141,6 +148,8 @@ class Machine:
     thread_containers: range = range(0)
     """Bytes from the thread pointer that are a container of their own, and not memory, in instructions that name them:
     what reaches them otherwise is outside the contract."""
+    decode_part: PartDecoder | None = None
+    """For a machine whose code forms an address in two instructions."""
     library: Mapping[str, bytes] = field(default_factory=dict)
     """Library functions that only compute, by name: code without branches that can replace a call."""
 

@@ -12,7 +12,7 @@ from isoform.lift.function import Block, Call
 from isoform.load.image import Image
 from isoform.model.machine import Machine
 from isoform.model.microop import Kind, MicroOp, Space
-from isoform.smt.shapes import Add, Choice
+from isoform.smt.shapes import Add, Choice, Concat, Extract
 from isoform.smt.terms import Term, Terms
 
 _MOVING = (Kind.STORE, Kind.COPY)
@@ -46,18 +46,39 @@ def stored_address(op: MicroOp, addresses: frozenset[int]) -> int | None:
     return value.offset if value.space is Space.CONST and value.offset in addresses else None
 
 
-def without_distance(terms: Terms, value: Term, distances: frozenset[Term]) -> Term:
-    """An address of code as the number at which isoform placed it."""
+def without_distance(terms: Terms, value: Term, distances: frozenset[Term], is_even: bool = False) -> Term:
+    """An address of code as the number at which isoform placed it. `is_even`: instructions are at even addresses, so
+    that code moves by even distances, which clearing the lowest bit does not change."""
     if not distances:
         return value
     shape = terms.shape(value)
     if isinstance(shape, Choice):
-        then, otherwise = (without_distance(terms, branch, distances) for branch in (shape.then, shape.otherwise))
+        then, otherwise = (
+            without_distance(terms, branch, distances, is_even) for branch in (shape.then, shape.otherwise)
+        )
         is_same = then == shape.then and otherwise == shape.otherwise
         return value if is_same else terms.ite(shape.condition, then, otherwise)
     if value in distances:
         return terms.bv(0, terms.width(value))
     if isinstance(shape, Add):
-        parts = [without_distance(terms, part, distances) for part in (shape.left, shape.right)]
+        parts = [without_distance(terms, part, distances, is_even) for part in (shape.left, shape.right)]
         return value if parts == [shape.left, shape.right] else terms.add(*parts)
+    if is_even and isinstance(shape, Concat) and terms.value(shape.bottom) == 0 and terms.width(shape.bottom) == 1:
+        return _even(terms, shape.top, distances) or value
     return value
+
+
+def _even(terms: Terms, upper: Term, distances: frozenset[Term]) -> Term | None:
+    """Of an address of code whose lowest bit was cleared: without its distance, given all other bits; None if they are
+    not plainly those of an address."""
+    shape, width = terms.shape(upper), terms.width(upper) + 1
+    number = terms.value(upper)
+    if number is not None:
+        return terms.bv(2 * number, width)
+    if isinstance(shape, Choice):
+        then, otherwise = _even(terms, shape.then, distances), _even(terms, shape.otherwise, distances)
+        return terms.ite(shape.condition, then, otherwise) if then is not None and otherwise is not None else None
+    if isinstance(shape, Extract) and shape.low == 1 and terms.width(shape.whole) == width:
+        whole = without_distance(terms, shape.whole, distances, is_even=True)
+        return terms.and_(whole, terms.bv((1 << width) - 2, width))
+    return None

@@ -224,7 +224,8 @@ class Side:
 
     def code_number(self, address: Term) -> Term:
         """An address to which control is transferred: of code, the number at which isoform placed it."""
-        return without_distance(self.terms, address, self.world.code_distances)
+        is_even = self.machine.instruction_alignment % 2 == 0
+        return without_distance(self.terms, address, self.world.code_distances, is_even)
 
     def _thread_pointer(self) -> Term:
         origin = self.image.thread_origin

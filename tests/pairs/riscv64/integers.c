@@ -14,6 +14,3 @@ int steps_broken(int x) { return 9 * x + 3; }
 unsigned small(unsigned char c) { return c < 'a' ? c : c - 32; }
 unsigned small_wide(unsigned char c) { unsigned long w = c; return w >= 'a' ? w - 32 : w; }
 unsigned small_broken(unsigned char c) { return c > 'a' ? c - 32 : c; }
-
-static const int table[4] = {1, 2, 3, 5};
-int looked_up(unsigned i) { return table[i & 3]; }

@@ -155,6 +155,8 @@ class Decoder:
     def at(self, image: Image, address: int) -> tuple[Instruction, Instruction, bool]:
         """The instruction as it is, with the addresses that both sides share, and whether it depends on its address."""
         code = image.code_at(address)
+        if address in image.address_parts:
+            raise Unsupported("it forms an address in two instructions")
         known, is_new = self._look_up(code)
         if known is not None and not self._is_filled(image, address, known.instruction.length):
             here = known.at(address)

@@ -4,6 +4,7 @@ instructions, atomics, control registers) have no semantics."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from isoform.isa.emitter import Emitter
@@ -15,6 +16,7 @@ _LONG, _SHORT = 4, 2
 """Bytes of a full and of a compressed instruction."""
 _UNIMPLEMENTED = 0xC000_1073
 """The assembler's encoding of `unimp`: a write to a register that cannot be written."""
+_LOAD, _ADD_IMMEDIATE, _STORE = 0x03, 0x13, 0x23
 _BREAK, _FENCE_TSO = 0x0010_0073, 0x8330_000F
 
 
@@ -197,6 +199,27 @@ def decode(code: bytes, address: int) -> Instruction:
     if found is None:
         return _other(address, length, f".{'word' if is_long else 'half'} {word:#0{2 + 2 * length}x}", _NO_SEMANTICS)
     return Instruction(address, length, found[0], tuple(found[1]))
+
+
+def decode_part(code: bytes, address: int, whole: Var | None) -> Instruction:
+    """An instruction with a part of an address: see `PartDecoder`."""
+    plain = decode(code, address)
+    fields = Fields(int.from_bytes(code[:_LONG], "little"), address, plain.length)
+    emit = _Emitter()
+    if whole is None:
+        emit.ops.append(MicroOp(Kind.UNDEFINED, register(fields.rd), ()))
+        return replace(plain, ops=tuple(emit.ops) if fields.rd else ())
+    emit.compute(Kind.COPY, 8, register(fields.rs1))
+    if fields.opcode == _ADD_IMMEDIATE and fields.funct3 == 0:
+        emit.write(fields.rd, Kind.COPY, whole)
+    elif fields.opcode == _LOAD and fields.funct3 in LOADS:
+        _, size, extension = LOADS[fields.funct3]
+        emit.write(fields.rd, extension, emit.compute(Kind.LOAD, size, whole))
+    elif fields.opcode == _STORE and fields.funct3 in STORES:
+        emit.do(Kind.STORE, whole, register(fields.rs2, STORES[fields.funct3][1]))
+    else:
+        return _other(address, plain.length, plain.text, _NO_SEMANTICS)
+    return replace(plain, ops=tuple(emit.ops))
 
 
 _NO_SEMANTICS = MicroOp(Kind.UNSUPPORTED, None, ())

@@ -1,19 +1,20 @@
 """Relocations of object files of 64-bit RISC-V, by their numbers in the psABI.
 
-Code forms an address in two instructions. Of these only calls and branches have rules here: what refers to data does
-not, so that a function which does so is not compared.
+Code forms an address in two instructions: those of a call are next to each other and one field, those that refer to
+data have a relocation each (`parts.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from isoform.isa.riscv64.parts import RULES, joined
 from isoform.isa.riscv64.registers import NAMES
 from isoform.model.linkage import FieldUses, Formula, Linkage, Rule, Use
 
 _NEAR = 1 << 11
 _FAR = 1 << 31
-_AUIPC, _JALR = 0x17, 0x67
+_AUIPC, _JALR, _ADD_IMMEDIATE = 0x17, 0x67, 0x13
 _CALLS = ((NAMES.index("ra"), NAMES.index("ra")), (NAMES.index("t1"), 0))
 """For a call and for a tail call: the register between the two instructions, and where the return address goes."""
 
@@ -91,6 +92,7 @@ RELOCATIONS = {
     45: Rule(Formula.RELATIVE, 2, is_branch=True, put=_put_short_jump),  # RVC_JUMP
     51: Rule(Formula.NOTHING, 1),  # RELAX: a linker may write shorter code that does the same
     57: Rule(Formula.RELATIVE, 4),  # 32_PCREL
+    **RULES,
     # ADD8 to SUB64, SUB6 to SET32, SET_ULEB128 and SUB_ULEB128
     **dict.fromkeys((*range(33, 41), *range(52, 57), 60, 61), Rule(Formula.SUM, 8)),
 }
@@ -105,15 +107,18 @@ def _own_addresses(code: bytes) -> Iterator[tuple[int, int]]:
         at += 4 if code[at] & 3 == 3 else 2
 
 
-class _NoUses:
-    """No field of an instruction holds an address."""
+class _Uses:
+    """An instruction with the lower part of an address has the whole address."""
+
+    def __init__(self, code: bytes) -> None:
+        self._code = code
 
     def use(self, offset: int) -> Use | None:
-        return None
+        return Use(0, _bits(_word(self._code, offset), 6, 0) == _ADD_IMMEDIATE)
 
 
 def _field_uses(code: bytes, starts: Sequence[int]) -> FieldUses:
-    return _NoUses()
+    return _Uses(code)
 
 
 def _no_stubs(code: bytes, entry_size: int) -> Iterator[tuple[int, int]]:
@@ -132,4 +137,5 @@ LINKAGE = Linkage(
     refused_flags={0x8: "sixteen registers"},
     splits_addresses=True,
     own_addresses=_own_addresses,
+    joined=joined,
 )

@@ -71,6 +71,7 @@ class ObjectImage:
             moved=moved,
             linked_fields=gathered.linked_fields,
             linked_words=gathered.linked_words,
+            address_parts=gathered.address_parts,
             objects=PlacedObjects.of([gathered.objects.values()]),
             resolvers=gathered.resolvers,
             loader_code=gathered.loader_code,
@@ -101,6 +102,8 @@ class ObjectImage:
         rows = self._file.relocations.get(section.index, ())
         content = self._filled(section, rows, 0, section.size, address)
         for start, end in self._file.linkage.own_addresses(section.data):
+            if address + start in self._gathered.address_parts:
+                continue
             why = f"the code at {section.name}+{start:#x} forms an address of its own"
             self._gathered.break_field(address + start, end - start, why)
         return Section(section.name, address, content, section.size, False, True)

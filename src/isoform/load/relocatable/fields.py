@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 
-from isoform.load.fields import Field
+from isoform.load.fields import AddressPart, Field
 from isoform.load.gathered import Destination, Gathered
 from isoform.load.image import Section
 from isoform.load.objects import PlacedObject
@@ -25,7 +25,7 @@ from isoform.load.relocatable.sections import SectionTargets
 from isoform.load.relocatable.symbols import SymbolTargets
 from isoform.load.relocatable.threads import ThreadTargets
 from isoform.load.statics import StaticUses
-from isoform.model.linkage import Formula, Rule
+from isoform.model.linkage import Formula, Part, Rule
 from isoform.model.machine import Order
 
 
@@ -49,6 +49,7 @@ class RelocatedFields:
         self._threads = threads
         self._extents = extents
         self._gathered = gathered
+        self._paired = {(index, upper) for (index, _), upper in placed.file.uppers.items()}
         self.statics = StaticUses(placed.file, placed.data)
 
     def fill(self, section: FileSection, relocation: Relocation, content: bytearray, offset: int, address: int) -> None:
@@ -69,12 +70,28 @@ class RelocatedFields:
             self._gathered.break_field(address, rule.width, f"the reference at {where} {error}")
             return
         self._note_static(section, relocation, address, found.address)
-        field = _field(rule, bytes(content[offset : offset + width]), found.address, self._file.byte_order)
+        upper = self._upper(section, relocation, address, found)
+        number = found.address - upper[1] if rule.counts_from_upper else found.address
+        field = _field(rule, bytes(content[offset : offset + width]), number, self._file.byte_order)
         if field is None:
-            self._gathered.break_field(address, rule.width, f"the value at {where} is too large")
+            self._gathered.break_field(address, rule.width, f"the value at {where} does not fit")
             return
         content[offset : offset + width] = field
+        if rule.part is not None:
+            whole = found.address if rule.part is Part.LOWER else None
+            self._gathered.address_parts[address] = AddressPart(whole, upper)
+        if rule.part is Part.UPPER:  # the other instruction has the address
+            name = self._name(rule, self._file.symbols[relocation.symbol], relocation)
+            self._gathered.relocated[address] = Field(rule.width, False, name)
+            return
         self._note(section, relocation, address, found)
+
+    def _upper(self, section: FileSection, relocation: Relocation, address: int, found: Destination) -> tuple[str, int]:
+        """What identifies the upper part of an address: the instruction that counts from itself, or the address."""
+        if not self._relocations.rule(relocation).counts_from_upper:
+            return "address", found.address
+        first = self._file.uppers.get((section.index, relocation.offset), relocation.offset)
+        return "instruction", address + first - relocation.offset
 
     def _is_part_of_address(self, rule: Rule, found: Destination) -> bool:
         """Whether a field of data holds something that a linker decides, but no whole address, nor the distance to
@@ -99,8 +116,11 @@ class RelocatedFields:
             return self._threads.distance(symbol, relocation.addend)
         if rule.is_thread_slot:
             return self._threads.slot(symbol, rule.formula).plus(relocation.addend - address)
+        if rule.part is not None and symbol.section == UNDEFINED_SECTION and symbol.name in self._shared.weak:
+            raise UnknownFieldError(f"is to '{symbol.name}', a weak symbol, by two instructions")
         if rule.is_slot:
-            return self._slot(symbol, relocation.symbol).plus(relocation.addend - address)
+            start = address if rule.is_relative else 0
+            return self._slot(symbol, relocation.symbol).plus(relocation.addend - start)
         if symbol.kind == SECTION_SYMBOL:
             target = self._sections.of(section, relocation, symbol)
         else:
@@ -129,7 +149,12 @@ class RelocatedFields:
 
     def _note_static(self, section: FileSection, relocation: Relocation, address: int, value: int) -> None:
         rule = self._relocations.rule(relocation)
-        if rule.is_slot or (rule.is_relative and not section.executable):
+        if rule.part is Part.UPPER:
+            # What one instruction without the other reaches is not known; of two without a label nothing says that
+            # they belong together.
+            if (section.index, relocation.offset) not in self._paired:
+                self.statics.note_unclear(relocation)
+        elif rule.is_slot or (rule.is_relative and not section.executable):
             self.statics.note_unclear(relocation)
         else:
             self.statics.note(relocation, section.executable, address, value)
@@ -149,7 +174,7 @@ class RelocatedFields:
     def _name(self, rule: Rule, symbol: FileSymbol, relocation: Relocation) -> str:
         """For a field spread over several instructions, what it leads to: an outside name, or whatever the file has
         there. For thread-local data, the name."""
-        if rule.is_encoded and symbol.section != UNDEFINED_SECTION:
+        if rule.is_encoded and (symbol.section != UNDEFINED_SECTION or rule.part is not None):
             place = f"{symbol.section}+{symbol.value + relocation.addend:#x}"
             return f"{place} of {sha256(self._file.data).hexdigest()}"
         home = self._file.sections.get(symbol.section)
@@ -184,7 +209,8 @@ class RelocatedFields:
         if section.executable:
             self._gathered.linked_fields[address] = origin
             objects = self._gathered.objects
-            if rule.formula is Formula.ABSOLUTE and rule.width == 4 and origin in objects:
+            is_short = rule.formula is Formula.ABSOLUTE and rule.width == 4 and rule.part is None
+            if is_short and origin in objects:
                 objects[origin] = replace(objects[origin], is_low=True)
         elif rule.width == 8 and rule.formula in (Formula.ABSOLUTE, Formula.THREAD_DISTANCE):
             self._gathered.linked_words[address] = origin
