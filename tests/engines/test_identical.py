@@ -541,3 +541,9 @@ def test_an_index_that_may_leave_a_table(tmp_path: Path) -> None:
     assert "in-bounds" in objects.same(text % (5, "i"), text % (6, "i"))
     assert "in-bounds" not in objects.same(text % (5, "i & 3"), text % (6, "i & 3"))
     assert "in-bounds" not in objects.same(text % (5, "i"), FIRST + text % (5, "i"))
+
+
+def test_outside_functions_may_differ_in_what_they_call_back(objects: Built) -> None:
+    for call in ("g(x)", "p(x)"):
+        text = "int g(int); extern int (*p)(int); int f(int x) { return " + call + " * 2; }\n"
+        assert "calls-agree" in objects.same(text, FIRST + text)

@@ -26,8 +26,6 @@ from isoform.model.values import dataclass
 
 _REVERSED = ".ctors"
 _TABLES = (".preinit_array", ".init_array", _REVERSED)
-_OF_THE_COMPILER = "frame_dummy"
-"""Added to every linked file by the compiler. It writes nothing; a function of the program may have its name."""
 _REGISTERS_CLONES = "_ITM_registerTMCloneTable"
 _STARTS_PROFILING = "__gmon_start__"
 _LEAST_ADDRESS = 4096
@@ -104,20 +102,13 @@ def _numbers(function: Function) -> Iterator[int]:
 
 
 def _is_of_compiler(function: Function) -> bool:
-    return (
-        (function.name == _OF_THE_COMPILER and _stores_nothing(function))
-        or _only_registers_clones(function)
-        or _only_starts_profiling(function)
-    )
-
-
-def _stores_nothing(function: Function) -> bool:
-    return all(op.kind is not Kind.STORE for instruction in function.instructions.values() for op in instruction.ops)
+    return _only_registers_clones(function) or _only_starts_profiling(function)
 
 
 def _only_registers_clones(function: Function) -> bool:
-    """Whether it is `frame_dummy`, in a file without symbols: it neither stores nor reads anything, and jumps only to
-    the function of libitm that is given the table of transactional clones, if there is one."""
+    """Whether it is the `frame_dummy` that compilers add to every linked file: it neither stores nor reads anything,
+    and jumps only to the function of libitm that is given the table of transactional clones, if there is one. (A
+    function of the program may have its name, and files without symbols have it, too.)"""
     externals = function.image.externals
     ops = [op for instruction in function.instructions.values() for op in instruction.ops]
     kinds = Counter(op.kind for op in ops)
@@ -194,13 +185,27 @@ def _entries(image: Image) -> Iterator[tuple[int, str]]:
     for address in image.at_loading:
         if image.code_at(address):
             yield address, ""
+    for low, high, name in _tables(image):
+        section = image.section_at(low)
+        data = b"" if section is None else section.data[low - section.address : high - section.address]
+        for start in range(0, len(data) - _WORD + 1, _WORD):
+            address = int.from_bytes(data[start : start + _WORD], image.byte_order)
+            own = image.aliases.get(address, address)
+            if image.code_at(own):
+                yield own, name
+
+
+def _tables(image: Image) -> Iterator[tuple[int, int, str]]:
+    """Where tables of constructors begin and end, and the sections that they are in: those that a loader is told of,
+    and those with names that linkers know."""
+    told = image.tables_at_loading
+    for low, high in told:
+        section = image.section_at(low)
+        yield low, high, section.name if section is not None else ""
     for section in sorted(image.sections, key=lambda section: _order(section.name)):
-        if is_one_of(section.name, _TABLES):
-            for start in range(0, len(section.data) - _WORD + 1, _WORD):
-                address = int.from_bytes(section.data[start : start + _WORD], image.byte_order)
-                own = image.aliases.get(address, address)
-                if image.code_at(own):
-                    yield own, section.name
+        is_told = any(low <= section.address and section.end <= high for low, high in told)
+        if is_one_of(section.name, _TABLES) and not is_told:
+            yield section.address, section.end, section.name
 
 
 def _order(name: str) -> tuple[int, int]:

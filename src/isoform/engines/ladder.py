@@ -20,6 +20,7 @@ from isoform.model.errors import OutOfLimits, Unsupported
 from isoform.model.outcome import Inputs
 from isoform.model.values import dataclass
 from isoform.model.verdict import (
+    CALLS_AGREE,
     Assumption,
     Bounded,
     Different,
@@ -32,7 +33,6 @@ from isoform.model.verdict import (
     Verdict,
     Witness,
 )
-from isoform.sym.calls import CALLS_AGREE
 
 MORE_HELPS = "a larger --budget or --memory-limit may help"
 UNFINISHED = "the question has not been answered yet"

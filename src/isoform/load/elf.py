@@ -31,6 +31,7 @@ from isoform.load.parsed import (
     Relocation,
     unusable,
 )
+from isoform.load.program_sections import with_program_sections
 from isoform.model.errors import UserError
 
 FILE_LIMIT = 512 << 20
@@ -60,6 +61,8 @@ _TYPES: Mapping[int, str] = {
 """Types of sections that mean something here."""
 _DYNAMIC = "SHT_DYNAMIC"
 _INIT = 12
+_INIT_TABLES = ((32, 33), (25, 27))
+"""Tags for where tables of functions begin that the loader calls, in order, and for how many bytes each has."""
 _SYMBOLIC, _FLAGS, _FLAGS_1, _SYMBOLIC_FLAG, _PROGRAM_FLAG = 16, 30, 0x6FFFFFFB, 0x2, 0x08000000
 """Tags of the dynamic section and bits of its flags."""
 _FILE_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -155,6 +158,7 @@ class _Parser:
         self._refuse_contradictions(symbols, dynamic_symbols)
         relocations = self._relocations(headers, sections, linked)
         self._refuse_unknown_symbols(relocations, len(dynamic_symbols if linked else symbols))
+        sections = with_program_sections(sections, (*symbols, *dynamic_symbols), relocations, linked)
         is_program = linked and (header.kind == _PROGRAM or self._is_program(headers))
         parsed = ParsedFile(
             path=self.path,
@@ -170,6 +174,7 @@ class _Parser:
             binds_itself=is_program or self._binds_itself(headers),
             is_program=is_program,
             at_loading=tuple(self._at_loading(headers)) if linked else (),
+            tables_at_loading=self._tables_at_loading(headers) if linked else (),
         )
         return self._joined(parsed)
 
@@ -181,6 +186,10 @@ class _Parser:
         """What the loader calls first. A static program calls the code of section `.init` itself."""
         named = [value for tag, value in self._dynamic(headers) if tag == _INIT]
         yield from named or (header["sh_addr"] for name, header in headers if name == ".init")
+
+    def _tables_at_loading(self, headers: list[tuple[str, Any]]) -> tuple[tuple[int, int], ...]:
+        said = dict(self._dynamic(headers))
+        return tuple((said[start], said.get(size, 0)) for start, size in _INIT_TABLES if start in said)
 
     def _binds_itself(self, headers: list[tuple[str, Any]]) -> bool:
         return any(

@@ -121,6 +121,9 @@ class Image:
     at_loading: tuple[int, ...] = ()
     """Addresses of code that runs when the file is loaded, except what tables of functions lead to: the resolvers of
     `ifunc` functions, in an order that is not known, and then the code of section `.init`, or what `DT_INIT` names."""
+    tables_at_loading: tuple[tuple[int, int], ...] = ()
+    """Where the tables begin and end, in whatever sections. Those of object files, and of static programs, are known by
+    the names of their sections."""
     base: int = 0
     """What was added to the file's own addresses (for a position-independent linked file)."""
     is_linked: bool = False

@@ -112,6 +112,8 @@ class ParsedFile:
     """For a linked file: whether a process starts with it (a program rather than a library)."""
     at_loading: tuple[int, ...] = ()
     """Addresses of functions that the loader calls (`DT_INIT`), except those in tables."""
+    tables_at_loading: tuple[tuple[int, int], ...] = ()
+    """These tables: their addresses, and how many bytes they have."""
     uppers: Mapping[tuple[int, int], int] = field(default_factory=dict)
     """By section and offset of an instruction with the lower part of an address (`Part.LOWER`): the offset of the one
     with the upper part."""
@@ -133,7 +135,7 @@ class ParsedFile:
     def has_handlers(self) -> bool:
         """Whether some function handles exceptions thrown by a call, or cleans up after them: the language's table for
         that is present."""
-        return any(section.name.startswith(".gcc_except_table") for section in self.sections.values())
+        return any(".gcc_except_table" in section.name for section in self.sections.values())
 
 
 def unusable(path: str, why: str) -> UserError:

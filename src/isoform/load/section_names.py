@@ -29,6 +29,10 @@ _OF_LOADER = (
     ".hash",
     ".interp",
 )
+_NOTES = (".note.gnu.build-id", ".note.ABI-tag", ".note.gnu.property", ".note.gnu.gold-version", ".note.package")
+_IN_LINKED_FILES = frozenset(
+    {*_OF_LOADER, *_NOTES, ".rela.dyn", ".rela.plt", ".rela.iplt", ".rel.dyn", ".rel.plt", ".relr.dyn"}
+)
 _RUN_BY_LOADER = (".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors")
 _OFFSET_TABLES = (".got", ".got.plt")
 _FILLED_ONCE = (".data.rel.ro", *_RUN_BY_LOADER)
@@ -45,6 +49,12 @@ def is_section_bound(name: str) -> bool:
     """Whether a symbol is the start or end of a section that a linker assembles from many files: what is there is not
     known from its name."""
     return name.startswith(_BOUNDS) or name in _BOUNDS_OF_TABLES
+
+
+def is_made_by_linkers(name: str) -> bool:
+    """Whether a section of a linked file that counts as a loader's by its name is one. Linkers join those that have a
+    further part in object files."""
+    return name in _IN_LINKED_FILES
 
 
 def is_of_loader(name: str) -> bool:

@@ -42,6 +42,11 @@ DEFAULT_ROUNDING_MODE = Assumption(
     "the floating-point control word has its default, after calls too: round to nearest, denormals kept, exceptions"
     " masked",
 )
+CALLS_AGREE = Assumption(
+    "calls-agree",
+    "a function that is called and not here returns once, gives the same results for the same arguments and memory, "
+    "and takes its arguments where the machine's usual calling convention puts them",
+)
 IN_BOUNDS = "in-bounds"
 
 

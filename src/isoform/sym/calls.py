@@ -16,7 +16,7 @@ from isoform.load.objects import PlacedNumber
 from isoform.model.contract import HIDE_MEMORY_AT_END, NoValueError, OutputCall, PureCall
 from isoform.model.errors import Unsupported
 from isoform.model.microop import code
-from isoform.model.verdict import Assumption
+from isoform.model.verdict import CALLS_AGREE, Assumption
 from isoform.smt.terms import Term
 from isoform.sym.after_call import AfterCall
 from isoform.sym.allocation import Allocations
@@ -43,11 +43,6 @@ IDEMPOTENT = "idempotent"
 """The label of what is assumed of functions named by `--idempotent`."""
 COMPARISON = "comparison"
 """The label of what is assumed of `memcmp` and `bcmp`."""
-CALLS_AGREE = Assumption(
-    "calls-agree",
-    "a function that is called and not here returns once, gives the same results for the same arguments and memory, "
-    "and takes its arguments where the machine's usual calling convention puts them",
-)
 SYSTEM_CALLS = Assumption(
     "system-calls-agree",
     "a system call returns, gives the same result for the same arguments and memory, and changes nothing but memory",

@@ -12,8 +12,14 @@ from isoform.load.image import Image
 _ADDRESS_BYTES = 4
 _STACK_CHECK = 0x28
 """The offset of the stack protector's number from the thread pointer."""
-_REFUSED = ("xbegin", "loop", "lcall", "ljmp", "retf", "iret", "fxsave", "xsave", "fnstenv", "fnsave", "syscall", "sys")
-"""How the names of instructions begin that use the address of code otherwise, or lead outside the program."""
+_REFUSED = (
+    *("xbegin", "loop", "lcall", "ljmp", "retf", "iret", "fxsave", "xsave", "fnstenv", "fnsave", "syscall", "sys"),
+    *("fxrstor", "xrstor", "frstor", "fldenv"),
+)
+"""How the names of instructions begin that use the address of code otherwise, lead outside the program, or read more
+than capstone says."""
+_BIT_STRINGS = ("bt", "bts", "btr", "btc")
+"""With a register they access the bit that it says, however far from the address that is."""
 _MASK = (1 << 64) - 1
 
 
@@ -45,6 +51,7 @@ class PlainInstruction(NamedTuple):
     is_call: bool
     returns: bool
     jumps_anywhere: bool
+    calls_anywhere: bool
     touches: bool
     """Whether it names memory by a register."""
     widest: int
@@ -76,6 +83,7 @@ def decode(image: Image, address: int) -> PlainInstruction:
         is_call="call" in groups,
         returns="ret" in groups,
         jumps_anywhere=is_jump and not direct,
+        calls_anywhere="call" in groups and not direct,
         touches=found.mnemonic not in ("lea", "nop") and any(map(_is_by_register, found.operands)),
         widest=max((operand.size for operand in found.operands if _is_memory(operand)), default=0),
     )
@@ -97,7 +105,8 @@ def _fields(found: Any, image: Image) -> Iterator[tuple[int, int, AddressInCode]
                 continue
             filled.discard(encoding.disp_offset)
             number = (end if is_relative else 0) + operand.mem.disp
-            is_access = not is_lea and (is_relative or not (operand.mem.base or operand.mem.index))
+            is_exact = not is_lea and not _is_bit_string(found)
+            is_access = is_exact and (is_relative or not (operand.mem.base or operand.mem.index))
             use, size = (AddressUse.ACCESS, operand.size) if is_access else (AddressUse.FORM, 0)
             yield encoding.disp_offset, _ADDRESS_BYTES, AddressInCode(use, number & _MASK, size)
         elif operand.type == X86_OP_IMM:
@@ -111,6 +120,12 @@ def _fields(found: Any, image: Image) -> Iterator[tuple[int, int, AddressInCode]
             yield encoding.imm_offset, encoding.imm_size, AddressInCode(use, operand.imm & _MASK, 0)
     if filled:
         raise NotTheSame(f"a relocation at {found.address:#x} fills no operand")
+
+
+def _is_bit_string(found: Any) -> bool:
+    from capstone.x86 import X86_OP_REG
+
+    return found.mnemonic.split()[-1] in _BIT_STRINGS and found.operands[-1].type == X86_OP_REG
 
 
 def _refuse_threads(memory: Any, found: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from isoform.check.same_code.instructions import AddressInCode, AddressUse, NotTheSame, PlainInstruction, decode
@@ -31,7 +32,7 @@ MOST_OBJECT = 1 << 22
 _WIDE, _LINE = 16, 64
 """Bytes from which on an access may have to be aligned, and to which."""
 _DISTANCE = 4
-_OF_THE_COMPILER = "frame_dummy"
+_OF_THE_COMPILER, _REGISTERS_CLONES = "frame_dummy", "_ITM_registerTMCloneTable"
 _TABLES, _REVERSED = (".preinit_array", ".init_array"), (".ctors",)
 Pair = tuple[int, int]
 Extent = tuple[int, int, int]
@@ -64,16 +65,20 @@ class SameCode:
         self._tables = tables
         self._functions: dict[Pair, LeadsTo | NotTheSame] = {}
         self._objects: dict[Extent, LeadsTo | NotTheSame] = {}
+        self._added: set[Pair] = set()
+        """Constructors that compilers add."""
 
     def confirm(self, entries: Pair) -> tuple[dict[Pair, LeadsTo], set[str]]:
         """All pairs of functions that two lead to, and what that they are the same code rests on. Raises
-        `NotConfirmed`."""
+        `NotTheSame`."""
         self._refuse_files()
         functions, objects, rests_on = self._closure([entries])
         if any(self._is_writable(extent) for extent in objects):
-            constructors = self._constructors()
+            constructors = self._constructors
             functions, objects, more = self._closure([entries, *constructors])
             rests_on |= more
+        if entries in self._added or any(one.functions & self._added for one in functions.values()):
+            raise NotTheSame(f"{_OF_THE_COMPILER} is a function of the program")
         if any(one.is_wide for one in functions.values()) and any(a % _LINE != b % _LINE for a, b, _ in objects):
             raise NotTheSame("data is aligned differently, and an instruction may need its alignment")
         jumps = any(one.jumps_anywhere for one in functions.values())
@@ -118,11 +123,16 @@ class SameCode:
             pending += [*found.functions, *found.objects]
         return functions, objects, rests_on
 
-    def _constructors(self) -> Iterator[Pair]:
+    @cached_property
+    def _constructors(self) -> list[Pair]:
         left, right = (list(_constructors_of(image)) for image in self._images)
         if len(left) != len(right):
             raise NotTheSame("functions that run when the files are loaded are not the same")
-        return zip(left, right, strict=True)
+        pairs = list(zip(left, right, strict=True))
+        self._added = {pair for pair in pairs if self._has_name_of_compiler(pair)}
+        for pair in self._added:
+            self._functions.pop(pair, None)
+        return pairs
 
     # -- code ---------------------------------------------------------------------------------------------
 
@@ -153,11 +163,14 @@ class SameCode:
             left, right = (decode(image, address) for image, address in zip(self._images, pair, strict=True))
             pending += self._compared(left, right, pair, entries, found)
             has_jump |= left.jumps_anywhere
+            if left.calls_anywhere:
+                found.rests_on.add("calls-agree")
             found.is_wide |= left.widest >= _WIDE
         if has_jump and entries in self._tables:
             found.rests_on.add("jump-tables")
         elif has_jump:
             found.jumps_anywhere = True
+            found.rests_on.add("calls-agree")
         elif entries in self._tables:
             raise NotTheSame("a jump table is listed, and it has no such jump")
         return found
@@ -168,8 +181,8 @@ class SameCode:
         if left.plain != right.plain or len(left.addresses) != len(right.addresses):
             raise NotTheSame(f"the instructions at {pair[0]:#x} and {pair[1]:#x} are not the same")
         leaves = False
-        is_of_the_compiler = self._is_of_the_compiler(entries)
-        if is_of_the_compiler and left.touches:
+        is_added = entries in self._added
+        if is_added and (left.touches or left.is_call):
             raise NotTheSame(f"{_OF_THE_COMPILER} is a function of the program")
         for one, other in zip(left.addresses, right.addresses, strict=True):
             if one.use is AddressUse.JUMP and self._is_inside(one, other):
@@ -177,8 +190,10 @@ class SameCode:
                 continue
             if self._is_table(one, other, entries):
                 continue
-            if one.use is AddressUse.FORM and is_of_the_compiler:
+            if one.use is AddressUse.FORM and is_added:
                 continue
+            if is_added and not self._registers_clones(one):
+                raise NotTheSame(f"{_OF_THE_COMPILER} is a function of the program")
             self._same_address(one, other, found)
             leaves |= left.is_call and self._does_not_return(one)
         after = left.after, right.after
@@ -188,11 +203,16 @@ class SameCode:
         elif left.continues and not leaves:
             yield after
 
-    def _is_of_the_compiler(self, entries: Pair) -> bool:
-        """Whether this is what compilers add to every file. It computes with the end of the data, which has no name,
-        and writes nothing of the program."""
+    def _has_name_of_compiler(self, entries: Pair) -> bool:
+        """Whether two constructors may be what compilers add to every file. It computes with the end of the data, which
+        has no name, touches no memory, and jumps only to where that is registered."""
         things = [places.thing_at(entry) for places, entry in zip(self._places, entries, strict=True)]
         return all(isinstance(thing, FunctionAt) and _OF_THE_COMPILER in thing.names for thing in things)
+
+    def _registers_clones(self, one: AddressInCode) -> bool:
+        thing = self._places[0].thing_at(one.number)
+        thing = thing.holds if isinstance(thing, SlotAt) else thing
+        return isinstance(thing, OutsideName) and thing.name == _REGISTERS_CLONES
 
     def _real(self, side: int, number: int) -> int:
         return self._images[side].aliases.get(number, number)
@@ -281,6 +301,7 @@ class SameCode:
                 raise NotTheSame(f"it uses {left.name} on one side and {right.name} on the other")
             if left.name.startswith((*HELPERS, "__tls_get_addr")) or is_section_bound(left.name):
                 raise NotTheSame(f"it uses {left.name}")
+            found.rests_on.add("calls-agree")
         elif isinstance(left, FunctionAt) and isinstance(right, FunctionAt):
             if not is_call and not left.names & right.names:
                 raise NotTheSame("it takes the addresses of functions with different names")
@@ -428,16 +449,18 @@ def _may_return(image: Image, entry: int) -> bool:
 def _constructors_of(image: Image) -> Iterator[int]:
     """Where the code is that runs when a file is loaded."""
     yield from (address for address in image.at_loading if image.code_at(address))
-    for section in image.sections:
-        if is_one_of(section.name, _REVERSED):
-            raise NotTheSame("constructors are in a section of which the order is not known")
-        if is_one_of(section.name, _TABLES):
-            for place in range(section.address, section.end - SLOT_BYTES + 1, SLOT_BYTES):
-                at = place - section.address
-                held = int.from_bytes(section.data[at : at + SLOT_BYTES], "little")
-                entry = image.aliases.get(held, held)
-                if entry:
-                    yield entry
+    if any(is_one_of(section.name, _REVERSED) for section in image.sections):
+        raise NotTheSame("constructors are in a section of which the order is not known")
+    named = [(s.address, s.end) for s in image.sections if is_one_of(s.name, _TABLES)]
+    for low, high in dict.fromkeys([*image.tables_at_loading, *named]):
+        section = image.section_at(low)
+        if section is None or high > section.end:
+            raise NotTheSame("the table of what runs when a file is loaded is not in the file")
+        for at in range(low - section.address, high - section.address - SLOT_BYTES + 1, SLOT_BYTES):
+            held = int.from_bytes(section.data[at : at + SLOT_BYTES], "little")
+            entry = image.aliases.get(held, held)
+            if entry:
+                yield entry
 
 
 def name_of_both(left: str, right: str) -> str:

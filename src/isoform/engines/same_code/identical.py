@@ -48,8 +48,9 @@ from isoform.isa.registry import machine
 from isoform.load.image import Image
 from isoform.load.section_names import is_section_bound
 from isoform.model.library import HELPERS, library_function
+from isoform.model.microop import Kind
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, in_bounds, merged_assumptions
+from isoform.model.verdict import CALLS_AGREE, Assumption, in_bounds, merged_assumptions
 from isoform.sym.state import VALID_MEMORY
 
 TLS_ADDRESS = "__tls_get_addr"
@@ -223,6 +224,8 @@ class Identical:
             found.rests_on(SAME_UNDEFINED)
         if walk.is_unsupported:
             found.rests_on(SAME_UNSUPPORTED)
+        if walk.jumps_anywhere or any(op.kind is Kind.CALLIND for ops in walk.ops for op in ops):
+            found.rests_on(CALLS_AGREE)
         if any("table" in str(step.shape) for step in walk.steps):
             found.rests_on(JUMP_TABLES)
         if walk.ended:
@@ -273,6 +276,7 @@ class Identical:
             raise Differs("it uses thread-local data")
         if said.returns_twice or left.name.startswith(HELPERS):
             raise Differs(f"it uses {left.name}, which does not return like other functions")
+        found.rests_on(CALLS_AGREE)
         versions = [image.versions.get(left.name) for image in self.images]
         if None not in versions and versions[0] != versions[1]:
             shown = " and ".join(f"{left.name}@{version}" for version in versions)

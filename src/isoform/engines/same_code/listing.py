@@ -21,12 +21,21 @@ from isoform.engines.same_code.identical import Differs, Identical
 from isoform.model.check_report import LISTING_FORMAT
 from isoform.model.errors import Unsupported
 from isoform.model.values import dataclass
-from isoform.model.verdict import Assumption, merged_assumptions
+from isoform.model.verdict import CALLS_AGREE, Assumption, merged_assumptions
 from isoform.smt.certificate import put_in_place
 from isoform.sym.state import VALID_MEMORY
 
 IN_OBJECTS = Assumption("addresses-in-objects", "an address of data in the code is meant for the object that it is in")
-_KNOWN = (IN_OBJECTS, FUNCTION_ADDRESSES, JUMP_TABLES, RETURN_ADDRESSES, SAME_UNDEFINED, TEXTS, VALID_MEMORY)
+_KNOWN = (
+    CALLS_AGREE,
+    IN_OBJECTS,
+    FUNCTION_ADDRESSES,
+    JUMP_TABLES,
+    RETURN_ADDRESSES,
+    SAME_UNDEFINED,
+    TEXTS,
+    VALID_MEMORY,
+)
 Named = tuple[str, Pair, Sequence[Assumption]]
 """Functions that are the same code: their name, or both, their entries, and what that rests on."""
 

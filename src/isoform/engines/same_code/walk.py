@@ -327,7 +327,7 @@ class _Walking:
         if op.kind is Kind.UNSUPPORTED:
             if instruction.text.lower().startswith(_ON_CODE):
                 raise Unsupported(f"it has `{instruction.text}`")
-            self._is_unsupported = True
+            self._is_unsupported = self._is_wide = True
         if op.kind in (Kind.LOAD, Kind.STORE):
             var = op.out if op.kind is Kind.LOAD else op.ins[1]
             self._is_wide |= var is not None and var.size >= _WIDE

@@ -67,6 +67,9 @@ class LinkedImage:
                 *sorted({*gathered.resolvers.values(), *self._imports.resolver_entries()}),
                 *(self._base + address for address in self._file.at_loading),
             ),
+            tables_at_loading=tuple(
+                (self._base + start, self._base + start + size) for start, size in self._file.tables_at_loading
+            ),
             base=self._base,
             is_linked=True,
             is_fixed=self._file.fixed,
