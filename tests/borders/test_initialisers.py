@@ -60,3 +60,25 @@ def test_a_constructor_with_the_name_of_the_compilers_counts(tmp_path: Path) -> 
         source = str(path.with_suffix(".c"))
         subprocess.run(["gcc", "-w", "-O1", "-shared", "-fPIC", source, "-o", str(path)], check=True)
     assert isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f").verdict == "unknown"
+
+
+def test_a_constructor_of_that_name_that_leaves_what_it_does_to_others(tmp_path: Path) -> None:
+    begin = "void ext(int *, int); __attribute__((constructor)) static void frame_dummy(void) { ext(&kept, STEP); }"
+    paths = [tmp_path / f"{step}.so" for step in (2, 3)]
+    for path, step in zip(paths, (2, 3), strict=True):
+        path.with_suffix(".c").write_text(SOURCE.replace("BEGIN", begin.replace("STEP", str(step))))
+        how = ["gcc", "-w", "-O2", "-shared", "-fPIC", str(path.with_suffix(".c")), "-o", str(path)]
+        subprocess.run(how, check=True)
+    assert isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f").verdict == "unknown"
+
+
+def test_the_loader_is_told_where_constructors_are(tmp_path: Path) -> None:
+    """The name of the section says nothing."""
+    paths = []
+    for step in (2, 3):
+        named = library(tmp_path, str(step), SOURCE.replace("BEGIN", BEGIN.replace("STEP", str(step))), "-O1")
+        paths.append(Path(named.removesuffix(":f")))
+        content = paths[-1].read_bytes()
+        assert content.count(b".init_array\0") == 1
+        paths[-1].write_bytes(content.replace(b".init_array\0", b".other_name\0"))
+    assert isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f").verdict == "unknown"

@@ -127,6 +127,19 @@ def test_answers_about_functions_of_the_same_code(tmp_path: Path, capsys: pytest
     assert {row["verdict"]["target"]["function"] for row in found["functions"]} == {"one", "two"}
 
 
+def test_functions_with_names_of_the_c_library_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for side, number in (("old", 2), ("new", 3)):
+        source = "".join(
+            f"int {name}(int x) {{ return x * {number}; }}\n" for name in ("_start", "_init", "frame_dummy")
+        )
+        (tmp_path / f"{side}.c").write_text(source)
+    code, found = asked(capsys, str(tmp_path / "old.c"), str(tmp_path / "new.c"), "--cflags", "-O1")
+    assert code == 1
+    assert {row["name"]: row["status"] for row in found["functions"]} == dict.fromkeys(
+        ("_start", "_init", "frame_dummy"), "different"
+    )
+
+
 def test_accepted_differences(sources: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = asked(capsys, *sources, "--only", "changed")
     row = found["functions"][0]

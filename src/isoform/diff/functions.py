@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 
-from isoform.engines.same_code.meaning import Meanings, Object, Outside, Unnamed
+from isoform.engines.same_code.meaning import Meanings, Object, Outside, Slot, Unnamed
 from isoform.engines.same_code.walk import Role, Walk, Walker
 from isoform.load.image import Image, Symbol
 from isoform.load.resolve import STARTUP
@@ -37,15 +38,24 @@ class Function:
 def functions_of(image: Image, walker: Walker | None) -> list[Function]:
     """One for each address, in the order of addresses. Without a walker there are no digests."""
     meanings = Meanings(image)
-    return [_function(symbol, names, meanings, walker) for symbol, names in _symbols(image)]
+    found = [_function(symbol, names, meanings, walker) for symbol, names in _symbols(image)]
+    return [one for one in found if not (image.is_linked and _is_added(one))]
+
+
+def _is_added(function: Function) -> bool:
+    """Whether it is what a C library's own files add to everything that is linked: assembly that has no size, or what
+    passes `main` on. Functions of a program may have their names."""
+    passes_main = function.name == "_start" and "__libc_start_main" in function.words
+    return passes_main or (function.symbol.has_no_size and function.name in STARTUP)
 
 
 def _symbols(image: Image) -> Iterator[tuple[Symbol, tuple[str, ...]]]:
     by_address: dict[int, list[Symbol]] = {}
     for symbol in image.symbols:
-        is_here = symbol.is_function and symbol.address not in image.resolvers and symbol.size
-        if is_here and symbol.name not in STARTUP and image.code_at(symbol.address):
-            by_address.setdefault(symbol.address, []).append(symbol)
+        # The function that a resolver chooses when the file is loaded is what the resolver's code says.
+        address = image.resolvers.get(symbol.address, symbol.address)
+        if symbol.is_function and symbol.size and image.code_at(address):
+            by_address.setdefault(address, []).append(replace(symbol, address=address))
     for address in sorted(by_address):
         symbols = sorted(by_address[address], key=lambda s: (s.is_local, len(s.name) - len(s.name.lstrip("_")), s.name))
         yield symbols[0], tuple(dict.fromkeys(symbol.name for symbol in symbols))
@@ -81,6 +91,7 @@ def _shown(number: int, meanings: Meanings) -> str:
 def _words(walk: Walk, meanings: Meanings) -> Iterator[str]:
     for one in walk.references:
         meaning = meanings.of(one.number)
+        meaning = meaning.holds if isinstance(meaning, Slot) else meaning
         if isinstance(meaning, Outside):
             yield meaning.name
         elif isinstance(meaning, Object):

@@ -53,6 +53,8 @@ class Symbol:
     interpose their own."""
     is_local: bool = False
     """For a function, and for data of a linked file: whether only one source file could name it."""
+    has_no_size: bool = False
+    """For a function of a linked file: whether the file does not say where it ends. The next one begins there."""
 
 
 def _with_nulls(section: Section, fields: dict[int, tuple[int, int]], order: Order) -> Section:

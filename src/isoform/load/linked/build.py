@@ -137,8 +137,9 @@ class LinkedImage:
             if symbol.kind in (FUNCTION, OBJECT) or is_function:
                 is_code = is_function and home.executable
                 size = symbol.size or (self._extent(symbol, home) if is_code else 0)
-                is_local = symbol.binding == LOCAL
-                yield Symbol(symbol.name, address, size, is_code, self._is_replaceable(symbol), is_local)
+                is_local, has_no_size = symbol.binding == LOCAL, size != symbol.size
+                replaceable = self._is_replaceable(symbol)
+                yield Symbol(symbol.name, address, size, is_code, replaceable, is_local, has_no_size)
             elif symbol.kind == NOTYPE and home.executable:
                 yield Symbol(symbol.name, address, 0, False)
         yield from self._threads.symbols()
