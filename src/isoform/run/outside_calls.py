@@ -137,11 +137,15 @@ class OutsideCalls:
     def _repeated(self, callee: Callee, name: str, arguments: tuple[int, ...]) -> CallEffect | None:
         """What an idempotent function gives that is called again with the same arguments, if no other call was made
         since and nothing stored outside the frame: that is no call of its own."""
-        if not callee.is_idempotent or self._last is None or any(map(is_own_object, arguments)):
+        if not callee.is_idempotent or self._last is None:
             return None
         record, effect, memory = self._last
         is_same = self.calls[-1] is record and (record.callee, record.arguments) == (name, arguments)
-        return effect if is_same and self._outside_frame(self._memory.changes()) == memory else None
+        if not is_same or self._outside_frame(self._memory.changes()) != memory:
+            return None
+        if any(map(is_own_object, arguments)):
+            raise RefusedCallError(f"a second call of {name}, which may find something else in a local variable")
+        return effect
 
     def _fill_objects(self, arguments: tuple[int, ...]) -> None:
         """What a callee may write into objects of this function that it gets."""
