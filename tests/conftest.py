@@ -216,15 +216,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is left out is not even skipped: workers tell each other of every test that is."""
     if config.getoption("--quick"):
-        slow = [item for item in items if is_slow(item)]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not is_slow(item)]
-    if config.getoption("--long"):
+        left_out = [item for item in items if is_slow(item)]
+    elif not config.getoption("--long"):
+        left_out = [item for item in items if item.get_closest_marker("long") is not None]
+    else:
         return
-    for item in items:
-        if item.get_closest_marker("long") is not None:
-            item.add_marker(pytest.mark.skip(reason="takes long: --long runs it"))
+    config.hook.pytest_deselected(items=left_out)
+    chosen = set(map(id, left_out))
+    items[:] = [item for item in items if id(item) not in chosen]
 
 
 def pytest_collection_finish() -> None:

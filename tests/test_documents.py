@@ -29,9 +29,11 @@ def read(page: str) -> str:
 
 
 def blocks() -> Iterator[object]:
+    """The comparison of two libraries takes as long as all others together; `diff/test_example.py` has its answers."""
     for page in PAGES:
         for number, steps in enumerate(transcripts(read(page)), 1):
-            yield pytest.param(page, steps, id=f"{Path(page).stem}-{number}")
+            marks = [pytest.mark.long] if any(step.words[1] == "diff" for step in steps) else []
+            yield pytest.param(page, steps, id=f"{Path(page).stem}-{number}", marks=marks)
 
 
 def headline(lines: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -69,7 +69,7 @@ CERTIFIED = ("toy/below", "cs241/maximum", "x86_64/sign", "loops/memset")
 """Certificates that the quick tier re-checks."""
 ALL = read_all()
 NAMED = {pair.name: pair for pair in ALL}
-FIRST_BUILDS = {pair.path: pair.name for pair in reversed(ALL)}
+FIRST_BUILDS = {pair.path: pair.name for pair in reversed(ALL) if "long" not in pair.fields}
 BUILD_SAMPLE = 3
 
 
@@ -82,7 +82,7 @@ def is_one_build_more(pair: Pair) -> bool:
     """Of the builds of a loop, the first and one in `BUILD_SAMPLE` of the others are always asked, with their twins: a
     quarter of the time of these pairs went into the rest."""
     name = pair.name.removesuffix("-broken")
-    is_first = pair.name == FIRST_BUILDS[pair.path] or pair.name in QUICK
+    is_first = pair.name == FIRST_BUILDS.get(pair.path) or pair.name in QUICK
     return name.startswith("loops/") and not is_first and crc32(name.encode()) % BUILD_SAMPLE != 0
 
 
@@ -196,16 +196,23 @@ def test_another_solver_confirms_the_certificate(
     assert confirmed == [o["name"] for o in answer["proof"]["obligations"]]
 
 
-@pytest.mark.parametrize("pair", [pytest.param(p, id=p.name) for p in ALL])
-def test_header_is_complete(pair: Pair) -> None:
+def test_headers_are_complete() -> None:
+    """One test: of thousands, starting and reporting each would take most of the time."""
+    assert {pair.name: found for pair in ALL if (found := [*faults(pair)])} == {}
+
+
+def faults(pair: Pair) -> Iterator[str]:
+    """What is wrong with the header of a question."""
     keys = set(pair.fields)
-    assert keys >= REQUIRED
-    assert keys <= REQUIRED | OPTIONAL
-    assert pair.verdict in EXIT_CODES
-    assert pair.fields["because"].endswith(".")
-    assert all(VERSIONED.fullmatch(build.compiler) for build in pair.builds)
-    options = shlex.split(pair.fields.get("options", ""))
-    assert not [word for word in options if word.startswith(("--cc", "--cflags"))], "builds belong to `build:`"
+    yield from sorted(REQUIRED - keys | keys - REQUIRED - OPTIONAL)
+    if pair.verdict not in EXIT_CODES:
+        yield "not a verdict"
+    if not pair.fields["because"].endswith("."):
+        yield "`because` is a sentence"
+    if not all(VERSIONED.fullmatch(build.compiler) for build in pair.builds):
+        yield "a compiler has a version"
+    if any(word.startswith(("--cc", "--cflags")) for word in shlex.split(pair.fields.get("options", ""))):
+        yield "builds belong to `build:`"
 
 
 def test_names_are_used_once() -> None:

@@ -12,23 +12,30 @@ import pytest
 from isoform.api import compare
 from isoform.borders.question import Engine, Options
 from isoform.model.verdict import Different
-from minicompiler.bugs import styles_of
+from minicompiler.bugs import Style, styles_of
 from minicompiler.cases import CASES, Case
 from minicompiler.compiler import Compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.bug.name)
-def test_concolic_finds_every_bug(case: Case, tmp_path: Path) -> None:
-    for style in styles_of(case.bug):
-        compiler = Compiler(style, case.bug)
-        paths = (tmp_path / f"{style.value}-reference.asm", tmp_path / f"{style.value}.asm")
-        paths[0].write_text(compiler.reference.compile(case.program))
-        paths[1].write_text(compiler.compile(case.program))
-        verdict = compare(str(paths[0]), str(paths[1]), Options(engine=Engine("concolic")))
-        assert isinstance(verdict, Different), (style, verdict.word)
-        assert verdict.engine == "concolic"
+BUILDS = [
+    pytest.param(case, style, id=f"{case.bug.name}-{style.value}", marks=pytest.mark.long if number else [])
+    for case in CASES
+    for number, style in enumerate(styles_of(case.bug))
+]
+"""Each bug in one style of code; with `--long` in all that can have it."""
+
+
+@pytest.mark.parametrize(("case", "style"), BUILDS)
+def test_concolic_finds_every_bug(case: Case, style: Style, tmp_path: Path) -> None:
+    compiler = Compiler(style, case.bug)
+    paths = (tmp_path / f"{style.value}-reference.asm", tmp_path / f"{style.value}.asm")
+    paths[0].write_text(compiler.reference.compile(case.program))
+    paths[1].write_text(compiler.compile(case.program))
+    verdict = compare(str(paths[0]), str(paths[1]), Options(engine=Engine("concolic")))
+    assert isinstance(verdict, Different), (style, verdict.word)
+    assert verdict.engine == "concolic"
 
 
 def test_the_report_tells_the_methods_apart() -> None:

@@ -106,8 +106,17 @@ PAST = {
 }
 
 
-@pytest.mark.parametrize("body", PAST.values(), ids=PAST)
-@pytest.mark.parametrize("flags", [("-fPIE", "-pie", "-nostdlib", "-Wl,-e,f"), ("-c",)], ids=["linked", "object"])
+FORMS = {"linked": ("-fPIE", "-pie", "-nostdlib", "-Wl,-e,f"), "object": ("-c",)}
+PAST_CASES = [
+    pytest.param(
+        flags, body, id=f"{form}-{name}", marks=pytest.mark.long if (form, name) == ("object", "looped") else []
+    )
+    for form, flags in FORMS.items()
+    for name, body in PAST.items()
+]
+
+
+@pytest.mark.parametrize(("flags", "body"), PAST_CASES)
 def test_a_run_past_an_object_shows_no_difference(tmp_path: Path, flags: tuple[str, ...], body: str) -> None:
     """One source at two levels. That a number which is read from an object is no distance to another one is not sure,
     but it hardly ever is."""

@@ -55,10 +55,16 @@ def asked(left: Path, right: Path, budget: float = 30) -> Verdict:
     return api.compare(f"{left}:f", f"{right}:f", Options(budget=budget))
 
 
-@pytest.mark.parametrize(
-    "body", [SHIFTED, ENDING, BACKWARD, FROM_ANOTHER], ids=["shifted", "ending", "backward", "another"]
-)
-@pytest.mark.parametrize("how", ["", "static"], ids=["hidden", "static"])
+BODIES = {"shifted": SHIFTED, "ending": ENDING, "backward": BACKWARD, "another": FROM_ANOTHER}
+HOWS = {"hidden": "", "static": "static"}
+CASES = [
+    pytest.param(body, how, id=f"{kind}-{name}", marks=[] if not how or name == "ending" else pytest.mark.long)
+    for kind, how in HOWS.items()
+    for name, body in BODIES.items()
+]
+
+
+@pytest.mark.parametrize(("body", "how"), CASES)
 def test_objects_that_lie_alike_are_moved_as_one(tmp_path: Path, body: str, how: str) -> None:
     source = SOURCE.replace("BODY", body)
     one = built(tmp_path, "one", source, *LIBRARY, "-O1", how=how)

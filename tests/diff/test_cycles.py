@@ -16,10 +16,12 @@ HOW = LoadOptions(cflags=("-O1", "-g", "-fno-optimize-sibling-calls")), LoadOpti
 """How the two versions are built: a compiler makes the same code of most rewritings at one level."""
 
 
-def rows(folder: Path, old: str, new: str, how: tuple[LoadOptions, LoadOptions] = HOW) -> dict[str, Row]:
+def rows(
+    folder: Path, old: str, new: str, how: tuple[LoadOptions, LoadOptions] = HOW, budget: float = 2.0
+) -> dict[str, Row]:
     for side, text in (("old", old), ("new", new)):
         (folder / f"{side}.c").write_text(KEEP + text)
-    options = DiffOptions(budget=2.0, jobs=1, loading=how)
+    options = DiffOptions(budget=budget, jobs=1, loading=how)
     return {row.name: row for row in diff(f"{folder}/old.c", f"{folder}/new.c", options).rows}
 
 
@@ -105,9 +107,9 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_one_of_two_is_not_the_same(tmp_path: Path, mistake: tuple[str, str]) -> None:
-    """`ping` is the same if `pong` is, and `pong` is not."""
+    """`ping` is the same if `pong` is, and `pong` is not. (With the rule alone it would be proved at once.)"""
     assert mistake[0] in PONG
-    found = rows(tmp_path, PING, PONG.replace(*mistake))
+    found = rows(tmp_path, PING, PONG.replace(*mistake), budget=0.7)
     assert not set(answers(found).values()) & {"equivalent", "identical"}
 
 

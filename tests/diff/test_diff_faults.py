@@ -18,7 +18,7 @@ import pytest
 
 from isoform.model.processes import descendants
 
-FUNCTIONS = 6
+FUNCTIONS = 4
 OLD = "".join(f"int f{n}(int x) {{ return x * {2 * n + 2}; }}\n" for n in range(FUNCTIONS))
 NEW = "".join(f"int f{n}(int x) {{ return (x * {n + 1}) << 1; }}\n" for n in range(FUNCTIONS - 1))
 NEW += f"int f{FUNCTIONS - 1}(int x) {{ return x * {2 * FUNCTIONS} + (x == 77); }}\n"

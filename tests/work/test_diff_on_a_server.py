@@ -17,7 +17,7 @@ from stores import server
 
 __all__ = ["server"]
 
-FUNCTIONS = 6
+FUNCTIONS = 4
 OLD = "".join(f"int f{n}(int x) {{ return x * {2 * n + 2}; }}\n" for n in range(FUNCTIONS))
 NEW = "".join(f"int f{n}(int x) {{ return (x * {n + 1}) << 1; }}\n" for n in range(FUNCTIONS))
 
