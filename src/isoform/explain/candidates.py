@@ -89,7 +89,9 @@ def _replaced(runs: Runs, case: Case, site: Site) -> Iterator[Candidate]:
         return
     for other in runs.target.sites if own else ():
         values = case.values.get(other.number)
-        if not values or not own or not _widths_fit(other, site) or other.number in runs.undefined:
+        if not values or not own or not _widths_fit(other, site):
+            continue
+        if other.number in runs.undefined or other.number in runs.saved:
             continue
         if any(map(_is_of_the_stack, values)) and not any(map(_is_of_the_stack, own)):
             continue

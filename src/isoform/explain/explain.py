@@ -32,6 +32,8 @@ from isoform.run.runner import RunOptions, run_traced
 
 SHARE_OF_ALL_INPUTS, SHARE_OF_TRIVIAL, SHARE_OF_PATH = 0.6, 0.4, 0.6
 """Of what is left of the budget, for the strongest check, then for it with the result itself, then for the next one."""
+SHARE_OF_BRIEF = 0.5
+"""Of the time for the strongest check, for brief questions about one candidate after the other."""
 SHARE_OF_WITNESS = 0.3
 """Of the budget, for runs on the witness. Candidates are tried in the order of the ranking: in a function of hundreds
 of instructions there are tens of thousands, and what is not tried in this time is hardly ever the cause."""
@@ -112,6 +114,7 @@ class _Search:
         """The first of which it was shown that it does for the path of the witness."""
         self._has_long_question = False
         """Whether some candidate had much of the time for a proof."""
+        self._is_easier_on_path = True
 
     def root_cause(self) -> RootCause:
         case = self._runs.witness
@@ -199,19 +202,30 @@ class _Search:
         return self._found(Strength.THIS_PATH, found, found) if found else None
 
     def _first_that_holds(self, candidates: Sequence[Candidate], budget: Budget) -> Candidate | None:
-        """The first of which a solver shows that it does for all inputs."""
+        """The first of which a solver shows that it does for all inputs. All are asked about briefly before any is for
+        long, unless there are few."""
+        whole = [candidate for candidate in candidates if not candidate.is_partial]
+        brief = budget.part(budget.left * SHARE_OF_BRIEF)
         asked = self._fixed.asked
-        for candidate in candidates if not self._has_loop else ():
-            if candidate.is_partial or not self._fixes_all(candidate.fix, self._runs.learned):
+        is_open: list[Candidate] = []
+        for candidate in whole if not self._has_loop else ():
+            if brief.exhausted or self._fixed.asked - asked > self._most_asked:
+                break
+            if not self._is_unrefuted(candidate):
                 continue
-            if budget.exhausted or self._fixed.asked - asked > self._most_asked:
-                return None
             if len(candidates) <= FEW_LEFT and not self._has_long_question:
                 if self._holds_for_long(candidate):
                     return candidate
             elif self._holds(candidate.fix) or (self._fixed.is_open and self._holds_after_all(candidate)):
                 return candidate
+            elif self._fixed.is_open:
+                is_open.append(candidate)
+        for candidate in filter(self._is_unrefuted, is_open):
+            return candidate if not self._has_long_question and self._holds_for_long(candidate) else None
         return None
+
+    def _is_unrefuted(self, candidate: Candidate) -> bool:
+        return self._fixes_all(candidate.fix, self._runs.learned)
 
     def _holds_for_long(self, candidate: Candidate) -> bool:
         self._has_long_question = True
@@ -220,15 +234,16 @@ class _Search:
         return self._holds(candidate.fix, seconds=EFFORT_IN_A_SECOND * part.left, budget=part)
 
     def _holds_after_all(self, candidate: Candidate) -> bool:
-        """For a candidate of which the solver did not know at once: whether it does for the witness's path is easier to
-        say. If it does not, that is one more input for all others; if it does, it is worth much of the time."""
-        if self._path is None or not self._stays_on_path(candidate.fix):
+        """For a candidate of which the solver did not know at once: whether it does for the witness's path is mostly
+        easier to say. If it does not, that is one more input for all others; if it does, it is worth much of the
+        time."""
+        if self._path is None or not self._is_easier_on_path or not self._stays_on_path(candidate.fix):
             return False
         if self._holds(candidate.fix, self._held(candidate.fix, self._path)):
             self._holding_on_path = self._holding_on_path or candidate
-        elif not self._fixed.is_open or self._has_long_question:
-            return False
-        return self._holds_for_long(candidate)
+            return self._holds_for_long(candidate)
+        self._is_easier_on_path = not self._fixed.is_open
+        return False
 
     @property
     def _has_loop(self) -> bool:
@@ -376,9 +391,9 @@ class _Search:
         together = Together(self._question, self._runs, self._keeps, self._most, self._budget)
         for _ in range(MOST_ROUNDS):
             found = together.cover((self._case, *self._runs.others), begun, accepts)
-            if len(found) <= 1 or self._budget.exhausted:
+            if len(found) <= 1 or self._budget.exhausted or not self._is_whole(found):
                 return []
-            if self._is_whole(found) and self._holds(union(found)):
+            if self._holds(union(found)):
                 return self._without_idle(found)
             if not self._has_learned:
                 return []

@@ -69,13 +69,16 @@ def reaches(runs: Runs, fix: Fix, case: Case, point: Point) -> bool:
     return len(stores) > point.number and stores[point.number][:2] == wanted[:2]
 
 
-def agreement(runs: Runs, fix: Fix, case: Case, point: Point) -> int:
-    """How many arguments of a call agree with the target's; -1 if it is not that call at all."""
+def agreement(runs: Runs, fix: Fix, case: Case, point: Point) -> tuple[int, int]:
+    """How much of a call agrees with the target's: its arguments, then the memory that it sees, by the number of bytes
+    in which that differs, less than 0; least if it is not that call at all."""
     calls, wanted = runs.with_fix(fix, case).rewrite.calls, case.target.calls[point.number]
     if len(calls) <= point.number or calls[point.number].callee != wanted.callee:
-        return -1
-    pairs = zip(calls[point.number].arguments, wanted.arguments, strict=False)
-    return sum(left == right for left, right in pairs)
+        return -1, 0
+    call = calls[point.number]
+    pairs = zip(call.arguments, wanted.arguments, strict=False)
+    seen = [set((record.sees or {}).items()) for record in (call, wanted)]
+    return sum(left == right for left, right in pairs), -len({address for address, _ in seen[0] ^ seen[1]})
 
 
 def stores_of(sites: Sequence[Site], shown: ShownValues) -> list[Store]:

@@ -175,6 +175,19 @@ class Runs:
         again = self._run(0, replace(inputs, side_seed=inputs.side_seed + _OTHER_SEED))[1].values
         return frozenset(number for number in values if values[number] != again.get(number))
 
+    @cached_property
+    def saved(self) -> frozenset[int]:
+        """Sites of the target that save or restore a register of the caller: they have its value in all runs."""
+        cases = [case for case in (self.witness, *self._made_up) if case is not None]
+        found: set[int] = set()
+        for register in self.target.function.machine.convention.callee_saved:
+            entry = [case.inputs[0].registers.get(register, 0) for case in cases]
+            if len(set(entry)) > 1:
+                held = [(case.values, {value}) for case, value in zip(cases, entry, strict=True)]
+                every = set.intersection(*(set(values) for values, _ in held))
+                found.update(n for n in every if all(set(values[n]) == value for values, value in held))
+        return frozenset(found)
+
     @property
     def others(self) -> tuple[Case, ...]:
         """More inputs, those that a solver found first."""

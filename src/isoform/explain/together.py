@@ -2,7 +2,8 @@
 
 Each step looks at the first run that the changes so far leave apart and at the first point where it still differs. Of
 the best changes that make the two agree from there to the end it adds the one that does so in most runs; or else one
-that makes them agree at that point, or else in one more argument of the call that the point is.
+that makes them agree at that point, or else in one more argument of the call that the point is, or in more of the
+memory that it sees.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Together:
         found = [c for c in changes if _may_join(c, fix) and accepts(c, chosen)]
         reaching: Candidate | None = None
         nearer: Candidate | None = None
-        agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else 0
+        agreed = agreement(runs, fix, case, point) if point is not None and point.is_call else (0, 0)
         fixing: list[Candidate] = []
         ranking = Ranking(runs, now, self._functions)
         ranked = ranking.sort(found)
