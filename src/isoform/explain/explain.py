@@ -40,8 +40,8 @@ of instructions there are tens of thousands, and what is not tried in this time 
 SHARE_OF_OTHERS = 0.05
 """The same for all but the best change of every instruction, if one of those agrees in all runs and may be where the
 difference is born: then time is worth more for a proof."""
-SHARE_OF_LOOPS, MOST_PROVED = 0.6, 4
-"""Of what is left of the budget, for proofs about loops, and candidates that are tried."""
+SHARE_OF_LOOPS, SHARE_OF_LOOP, MOST_PROVED = 0.6, 0.35, 4
+"""Of what is left of the budget, for proofs about loops; of that, for one; and candidates that are tried."""
 MOST_ROUNDS = 8
 """Sets that are asked about."""
 SHARE_OF_FIRST, SHARE_OF_ONLY = 0.75, 0.9
@@ -271,7 +271,7 @@ class _Search:
 
         self._fixed.asked += 1
         try:
-            return isinstance(Loops().answer(question, budget.part(budget.left / 2)), Proved)
+            return isinstance(Loops().answer(question, budget.part(budget.left * SHARE_OF_LOOP)), Proved)
         except Unsupported:
             return False
 

@@ -23,6 +23,9 @@ from isoform.model.values import dataclass
 _FIRST_TEMP = 1 << 30
 MOST_MAPPINGS = 12
 """Ways to find operands that are tried."""
+MOST_BEFORE = 2
+"""Instructions before the target's that may be borrowed with it: what it reads may be a value that the rewrite does not
+have, as where `add` and `movzx` stand for what the rewrite does with one `xor`."""
 _LEFT_OUT = frozenset({Kind.STORE, Kind.ABORT, Kind.ASSUME})
 """What the borrowed instruction does beside computing."""
 
@@ -42,8 +45,9 @@ class Computation:
     """Position of the site's COPY."""
 
 
-def computation(marked: Marked, site: Site) -> Computation | None:
-    """Of the value at a site; None if it does not come from instructions of one block."""
+def computation(marked: Marked, site: Site, before: int = 0) -> Computation | None:
+    """Of the value at a site, together with so many instructions before it; None if it does not come from instructions
+    of one block."""
     block = marked.function.blocks[site.block]
     position = next(place for (where, place), number in marked.at.items() if number == site.number)
     own = {site.address, site.compared_at}
@@ -55,6 +59,12 @@ def computation(marked: Marked, site: Site) -> Computation | None:
         if not starts:
             return None
         first = min(starts)
+    for _ in range(before):
+        if first == 0:
+            return None
+        address = block.addresses[first - 1]
+        while first > 0 and block.addresses[first - 1] == address:
+            first -= 1
     ops = block.ops[first:position]
     return Computation(tuple(ops), block.ops[position].ins[0], first, position)
 
@@ -84,16 +94,17 @@ def transplants(target: Marked, rewrite: Marked, candidate: Candidate) -> Iterat
     if candidate.target is None or candidate.rewrite is None or not can_be_transplanted(candidate):
         return
     yield from _other_condition(target, rewrite, candidate)
-    pairs = _computations(target, rewrite, candidate)
-    if pairs is None:
-        return
     machine = rewrite.function.machine
-    (theirs, own), *_ = pairs
-    wanted, found = read_before_written(theirs.ops, machine), read_before_written(own.ops, machine)
-    kept = {machine.convention.stack_pointer}
-    choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
-    for sources in islice(product(*choices), MOST_MAPPINGS):
-        yield _transplanted(rewrite, pairs, candidate, tuple(zip(wanted, sources, strict=True)))
+    for before in range(MOST_BEFORE + 1):
+        pairs = _computations(target, rewrite, candidate, before)
+        if pairs is None:
+            return
+        (theirs, own), *_ = pairs
+        wanted, found = read_before_written(theirs.ops, machine), read_before_written(own.ops, machine)
+        kept = {machine.convention.stack_pointer}
+        choices = [[name] if name in kept else _same_first(found, name) for name in wanted]
+        for sources in islice(product(*choices), MOST_MAPPINGS):
+            yield _transplanted(rewrite, pairs, candidate, tuple(zip(wanted, sources, strict=True)))
 
 
 _Pairs = Sequence[tuple[Computation, Computation]]
@@ -101,14 +112,16 @@ _Pairs = Sequence[tuple[Computation, Computation]]
 in."""
 
 
-def _computations(target: Marked, rewrite: Marked, candidate: Candidate, is_alone: bool = False) -> _Pairs | None:
+def _computations(
+    target: Marked, rewrite: Marked, candidate: Candidate, before: int = 0, is_alone: bool = False
+) -> _Pairs | None:
     """`is_alone`: of a condition, without the comparison before it."""
     found: list[tuple[Computation, Computation]] = []
     for to, source in candidate.fix.values.items():
         sites = target.sites[source], rewrite.sites[to]
         if is_alone:
             sites = replace(sites[0], compared_at=None), replace(sites[1], compared_at=None)
-        theirs, own = computation(target, sites[0]), computation(rewrite, sites[1])
+        theirs, own = computation(target, sites[0], before), computation(rewrite, sites[1])
         if theirs is None or own is None:
             return None
         found.append((theirs, own))
