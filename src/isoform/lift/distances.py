@@ -20,6 +20,17 @@ from isoform.lift.function import Block, BlockId, Function, Return, outside_call
 from isoform.lift.liveness import Liveness
 from isoform.lift.simplify import overlaps
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
+from isoform.model.values import dataclass
+
+
+@dataclass(frozen=True)
+class EntriesAtCall:
+    registers: frozenset[str]
+    """Those for arguments that may hold an entry of a table of distances."""
+    slots: frozenset[int]
+    """Of the stack, by their distance from the stack pointer."""
+    moved: frozenset[str]
+    """Registers in which it is not a remainder of a jump: something was done to have it there."""
 
 
 class What(Enum):
@@ -28,6 +39,8 @@ class What(Enum):
     PLACE = auto()
     """That of an entry: something was added."""
     ENTRY = auto()
+    MOVED = auto()
+    """Besides `ENTRY`: it was moved from one register to another. Code does not do that to add it to an address."""
     MEANT = auto()
     """The sum of a table's address and an entry."""
     NUMBER = auto()
@@ -43,7 +56,7 @@ _DECIDING = (Kind.LOAD, Kind.CBRANCH, Kind.SELECT, Kind.BRANCHIND, Kind.CALLIND)
 """By their first operand; a conditional branch by its last."""
 _NUMBER_BYTES = 4
 """The smallest register that holds numbers; flags are smaller."""
-_NUMBERS = frozenset({What.ENTRY, What.NUMBER})
+_NUMBERS = frozenset({What.ENTRY, What.MOVED, What.NUMBER})
 _IN_TABLE = frozenset({What.TABLE, What.PLACE})
 _MAY_BE_ADDED = {
     (What.TABLE, None): What.PLACE,
@@ -61,9 +74,8 @@ def computes_with_distances(function: Function) -> bool:
     return flow.has_tables() and flow.is_misused()
 
 
-def entries_at_calls(function: Function) -> dict[BlockId, frozenset[str | None]]:
-    """For blocks that end with a call of an outside function: the registers for arguments that may hold an entry of a
-    table of distances. None stands for all of the stack."""
+def entries_at_calls(function: Function) -> dict[BlockId, EntriesAtCall]:
+    """For blocks that end with a call of an outside function."""
     if not function.image.distances or function.machine.convention.stack_pointer is None:
         return {}
     flow = _Flow(function)
@@ -104,7 +116,7 @@ class _Flow:
         name = function.machine.convention.stack_pointer
         assert name is not None
         self._stack_pointer = function.machine.registers[name]
-        self.at_calls: dict[BlockId, frozenset[str | None]] = {}
+        self.at_calls: dict[BlockId, EntriesAtCall] = {}
 
     @cached_property
     def _liveness(self) -> Liveness:
@@ -208,10 +220,17 @@ class _Flow:
         if op.kind in (Kind.INT_XOR, Kind.INT_SUB) and op.ins[0] == op.ins[1]:
             return _NOTHING
         if op.kind in _SAME:
-            return values[0]
+            return values[0] | {What.MOVED} if What.ENTRY in values[0] and self._moves(op) else values[0]
         if op.kind is Kind.SELECT:
             return values[1] | values[2]
         return (_sum(values) if op.kind is Kind.INT_ADD else None) or frozenset({What.NUMBER})
+
+    def _moves(self, op: MicroOp) -> bool:
+        """From one register to another."""
+        found, machine = op.ins[0], self._function.machine
+        if found.space is not Space.REGISTER or op.out is None or op.out.space is not Space.REGISTER:
+            return False
+        return machine.containers_by_byte.get(found.offset) != machine.containers_by_byte.get(op.out.offset)
 
     def _leaves(self, block: Block, state: _State) -> bool:
         """Whether a number is a result or an argument."""
@@ -223,8 +242,12 @@ class _Flow:
             return False
         names = (*convention.integer_arguments, *convention.float_arguments)
         entries = {name for name in names if What.ENTRY in self._in_register(state, name)}
-        on_stack = any(What.ENTRY in values for key, values in state.held.items() if isinstance(key, int))
-        self.at_calls[block.id] = frozenset({*entries, None} if on_stack else entries)
+        here = state.stack.get(self._stack_pointer)
+        slots = {key - (here or 0) for key, v in state.held.items() if isinstance(key, int) and What.ENTRY in v}
+        if slots and here is None:
+            return True
+        moved = {name for name in entries if What.MOVED in self._in_register(state, name)}
+        self.at_calls[block.id] = EntriesAtCall(frozenset(entries), frozenset(slots), frozenset(moved))
         return any(What.NUMBER in self._in_register(state, name) for name in names)
 
     def _in_register(self, state: _State, name: str) -> _Values:
@@ -269,8 +292,9 @@ class _Flow:
 def _sum(values: list[_Values]) -> _Values | None:
     """What the sum of two values may be, None if it is nothing that is meant."""
     found = set()
-    for one in values[0] or {None}:
-        for other in values[1] or {None}:
+    left, right = (one - {What.MOVED} for one in values)
+    for one in left or {None}:
+        for other in right or {None}:
             kind = _MAY_BE_ADDED.get((one, other)) or _MAY_BE_ADDED.get((other, one))  # type: ignore[arg-type]
             if kind is None:
                 return None

@@ -20,6 +20,10 @@ Position = tuple[int, int]
 """Instruction address and index of a micro-op in it."""
 
 
+_NEAR_FUNCTIONS, _LARGEST_PADDING = 8, 64
+"""How many functions before an address are looked at, and the bytes that alignment leaves between two at most."""
+
+
 @dataclass(frozen=True)
 class RawBlock:
     """A block of one routine, before inlining: positions instead of block ids."""
@@ -221,9 +225,20 @@ class Routines:
         if section is None or not section.address <= target < section.end:
             return False
         own, other = self.function_around(here), self.function_around(target)
+        if own is not None and other is None:
+            return not self._is_padding(target)
         if own is None or other is None or own == other or other.address == target:
             return True
         return _is_part(other, own.name)
+
+    def _is_padding(self, address: int) -> bool:
+        """Whether an address is in a small gap between two functions, as alignment leaves."""
+        starts, ordered = self._functions
+        index = bisect_right(starts, address)
+        if not 0 < index < len(starts):
+            return False
+        end = max(one.address + one.size for one in ordered[:index][-_NEAR_FUNCTIONS:])
+        return end <= address < starts[index] < end + _LARGEST_PADDING
 
     @cached_property
     def _functions(self) -> tuple[list[int], list[Symbol]]:

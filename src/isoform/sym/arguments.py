@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from isoform.lift.distances import entries_at_calls
+from isoform.lift.distances import EntriesAtCall, entries_at_calls
 from isoform.lift.function import Block, BlockId, Call
 from isoform.lift.pointers import stack_loads
 from isoform.lift.simplify import overlaps
@@ -80,14 +80,26 @@ class Arguments:
         names = self._side.machine.convention.as_at_entry
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
-    def _refuse_entries(self, block: Block, name: str, parts: Iterable[ArgumentPart]) -> None:
-        held = self._entries.get(block.id, frozenset())
-        if any(part.register in held and part.may for part in parts):
+    def _refuse_entries(self, block: Block, name: str, parts: Iterable[ArgumentPart], is_declared: bool) -> None:
+        """Jumps leave entries behind in registers for arguments. Where no declaration says which of these are read,
+        only an entry that was put there counts (`callee-arguments`)."""
+        held = self._entries.get(block.id)
+        if held is None:
+            return
+        registers = held.registers if is_declared else held.moved
+        if any(part.may and (part.register in registers or self._is_in_slot(part, held.slots)) for part in parts):
             why = "an entry of a table of distances, which is a number that a linker decides"
             raise Unsupported(f"{self._function.name} may pass {name} {why}")
 
+    def _is_in_slot(self, part: ArgumentPart, slots: frozenset[int]) -> bool:
+        if part.register is not None:
+            return False
+        # A jump finds the stack as the callee does, a call before it pushes the return address.
+        starts = part.offset, part.offset - self._side.machine.convention.stack_arguments_offset
+        return any(start - SLOT_BYTES < slot < start + part.size for start in starts for slot in slots)
+
     @cached_property
-    def _entries(self) -> dict[BlockId, frozenset[str | None]]:
+    def _entries(self) -> dict[BlockId, EntriesAtCall]:
         return entries_at_calls(self._function)
 
     def _arguments(self, block: Block, call: Call, value: Term, state: State) -> Passed:
@@ -96,7 +108,12 @@ class Arguments:
             raise Unsupported(callee.refused)
         pointer = () if call.callee is not None else (value,)
         choices = self._choices(callee, state)
-        self._refuse_entries(block, call.callee or THROUGH_POINTER, [part for _, parts in choices for part in parts])
+        self._refuse_entries(
+            block,
+            call.callee or THROUGH_POINTER,
+            [part for _, parts in choices for part in parts],
+            not callee.maybe_on_stack,
+        )
         arguments = self._all_of_format(choices, state) if callee.format else self._all_of(choices[0][1], state)
         keys = tuple(
             (condition, (*pointer, *(self._bits(p, p.reads, state) for p in parts if p.reads)))
