@@ -218,7 +218,8 @@ class Runs:
         if self.witness is None:
             return
         inputs, path = self.witness.inputs, self.witness.target.trace
-        reads = run(self._question.programs[0], inputs[0], self._question.run_options(0, record=True)).reads
+        question = self._question
+        reads = run(question.programs[0], inputs[0], question.run_options(0, record=True), question.callees).reads
         same = (case for case in self._cases(nearby(self._question, inputs, reads)) if case.target.trace == path)
         yield from islice(same, MOST_USED)
 

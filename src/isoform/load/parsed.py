@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import NamedTuple
@@ -20,6 +21,8 @@ LOCAL, GLOBAL, WEAK = 0, 1, 2
 DEFAULT_VISIBILITY = 0
 PACKED_RELATIVE = -1
 """Kind of a relocation from a packed table: the address of the file is added to what is there."""
+_LEADS_TO_HANDLERS = re.compile(rb"\0{4}[\x01\x03]z[A-KM-Z]{0,4}L[A-Z]{0,4}\0")
+"""In a table for unwinding: an entry that others refer to, and that has a language's table."""
 _WRITE, _EXECUTE, _MERGE, _STRINGS, _THREAD_LOCAL = 0x1, 0x4, 0x10, 0x20, 0x400
 
 
@@ -134,8 +137,11 @@ class ParsedFile:
     @property
     def has_handlers(self) -> bool:
         """Whether some function handles exceptions thrown by a call, or cleans up after them: the language's table for
-        that is present."""
-        return any(".gcc_except_table" in section.name for section in self.sections.values())
+        that is present, or tables for unwinding lead to one. (It may be in a section of another name.)"""
+        return any(
+            ".gcc_except_table" in section.name or (not section.executable and _LEADS_TO_HANDLERS.search(section.data))
+            for section in self.sections.values()
+        )
 
 
 def unusable(path: str, why: str) -> UserError:
