@@ -38,8 +38,8 @@ SHARE_OF_WITNESS = 0.3
 """Of the budget, for runs on the witness. Candidates are tried in the order of the ranking: in a function of hundreds
 of instructions there are tens of thousands, and what is not tried in this time is hardly ever the cause."""
 SHARE_OF_OTHERS = 0.05
-"""The same for all but the best change of every instruction, if one of those agrees in all runs and may be where the
-difference is born: then time is worth more for a proof."""
+"""The same for all but the best change of every instruction, if one of those agrees in all runs and is not that of the
+result itself: then time is worth more for a proof."""
 SHARE_OF_LOOPS, SHARE_OF_LOOP, MOST_PROVED = 0.6, 0.35, 4
 """Of what is left of the budget, for proofs about loops; of that, for one; and candidates that are tried."""
 MOST_ROUNDS = 8
@@ -50,7 +50,7 @@ all that there is to ask."""
 MOST_LEFT = 3
 """Candidates that are named where none was shown."""
 FEW_LEFT = 3
-"""Candidates of which the first is asked about for long at once: inputs refuted all others."""
+"""Values of the rewrite: if no others are left to be changed, the first candidate is asked about for long at once."""
 MOST_ASKED, MOST_BEGUN = 24, 6
 """Candidates that are asked about at one strength, and that a set begins with: those further down the ranking are
 hardly ever the cause."""
@@ -95,6 +95,12 @@ def _turns(ranked: Sequence[Candidate]) -> Iterator[int]:
         key = (candidate.rewrite is None, site.number if site is not None else -1)
         yield before[key]
         before[key] += 1
+
+
+def _places_of(candidates: Sequence[Candidate]) -> int:
+    """How many values of the rewrite are changed, each by one or more of them; a store that it lacks may be made at
+    several places."""
+    return len({(c.rewrite.number,) if c.rewrite is not None else c.fix.key for c in candidates})
 
 
 class _Search:
@@ -156,7 +162,7 @@ class _Search:
         return sorted(found, key=lambda candidate: numbers[id(candidate)])
 
     def _is_promising(self, candidate: Candidate) -> bool:
-        return self._ranking.is_born(candidate) and self._fixes_all(candidate.fix, self._runs.others)
+        return not self._ranking.is_last(candidate) and self._fixes_all(candidate.fix, self._runs.others)
 
     def _counted(self, name: str) -> Iterator[Candidate]:
         for candidate in filter(self._keeps, single_changes(self._runs, self._case)):
@@ -205,6 +211,7 @@ class _Search:
         """The first of which a solver shows that it does for all inputs. All are asked about briefly before any is for
         long, unless there are few."""
         whole = [candidate for candidate in candidates if not candidate.is_partial]
+        is_few = _places_of(whole) <= FEW_LEFT
         brief = budget.part(budget.left * SHARE_OF_BRIEF)
         asked = self._fixed.asked
         is_open: list[Candidate] = []
@@ -213,7 +220,7 @@ class _Search:
                 break
             if not self._is_unrefuted(candidate):
                 continue
-            if len(candidates) <= FEW_LEFT and not self._has_long_question:
+            if is_few and not self._has_long_question:
                 if self._holds_for_long(candidate):
                     return candidate
             elif self._holds(candidate.fix) or (self._fixed.is_open and self._holds_after_all(candidate)):
@@ -229,7 +236,7 @@ class _Search:
 
     def _holds_for_long(self, candidate: Candidate) -> bool:
         self._has_long_question = True
-        share = SHARE_OF_FIRST if len(self._left) > FEW_LEFT else SHARE_OF_ONLY
+        share = SHARE_OF_FIRST if _places_of(self._left) > FEW_LEFT else SHARE_OF_ONLY
         part = self._budget.part(self._budget.left * share)
         return self._holds(candidate.fix, seconds=EFFORT_IN_A_SECOND * part.left, budget=part)
 
