@@ -18,6 +18,9 @@ from isoform.sym.summary import Summary
 BRANCH_SECONDS = 0.3
 """For each question whether a branch can be taken on the target's path. Most need milliseconds; what is left open is
 followed, as everything is without the question."""
+SHARE_OF_BRANCHES = 0.2
+"""Of what is left of the budget, for all of these questions: on a path of many iterations each takes longer than the
+one before."""
 
 
 def ends(terms: Terms, summary: Summary) -> Term:
@@ -59,12 +62,14 @@ class Beside(Unrolled):
     budget: Budget | None = None
     _given: tuple[Term, ...] = field(default=(), init=False)
     _solver: Solver | None = field(default=None, init=False)
+    _part: Budget | None = field(default=None, init=False)
 
     def start(self, scope: Scope) -> BlockId:
         if self.along is not None and self.along.summary is not None and self.budget is not None:
             constraints = (term for _, term in scope.side.world.constraints)
             self._given = (*constraints, ends(scope.terms, self.along.summary))
-            self._solver = Solver(scope.terms, self.budget)
+            self._part = self.budget.part(self.budget.left * SHARE_OF_BRANCHES)
+            self._solver = Solver(scope.terms, self._part)
         return super().start(scope)
 
     def branch(self, scope: Scope, state: State, condition: Term) -> tuple[Term, Term]:
@@ -82,6 +87,6 @@ class Beside(Unrolled):
         return super().follow(scope, target, state)
 
     def _is_impossible(self, condition: Term) -> bool:
-        if self._solver is None:
+        if self._solver is None or self._part is None or self._part.exhausted:
             return False
         return self._solver.check([*self._given, condition], BRANCH_SECONDS) is Answer.UNSAT
