@@ -2,8 +2,8 @@
 
 A block is a stretch of one file's data that moves as a whole, so that any address computed from any part of
 it stays right. Objects of the same name must have the same address on both sides. Blocks start as whole
-sections; those that the names tie together are laid over each other if all names agree, and otherwise cut
-at their objects, so that each object can go where its namesake goes.
+sections. Blocks of the two sides that share names are placed one over the other if all names agree. Otherwise
+they are split into their objects, so that each object can go where its namesake goes.
 """
 
 from __future__ import annotations
@@ -253,10 +253,10 @@ def _is_inner(section: FileSection, start: int, end: int, relocated: Mapping[int
 
 
 def _named_pieces(block: DataBlock) -> list[DataBlock]:
-    return [piece for piece in cut(block) if any(p.named for p in piece.parts)]
+    return [piece for piece in split(block) if any(p.named for p in piece.parts)]
 
 
-def cut(block: DataBlock) -> list[DataBlock]:
+def split(block: DataBlock) -> list[DataBlock]:
     """The block's objects as blocks of their own. Parts that overlap stay together. A label at the very end of an
     object stays with it."""
     groups: list[list[BlockPart]] = []
@@ -280,14 +280,14 @@ def _piece(block: DataBlock, group: list[BlockPart]) -> DataBlock:
 
 
 def place_blocks(blocks: Sequence[DataBlock], region: Region) -> list[DataBlock]:
-    """Give every block its address; blocks are cut where they must be."""
+    """Give every block its address; blocks are split where they must be."""
     placed: list[DataBlock] = []
     for component in _components(blocks):
         positions = _overlay(component)
         if positions is not None:
             placed.extend(_put(component, positions, region))
             continue
-        for piece in _components([piece for block in component for piece in cut(block)]):
+        for piece in _components([piece for block in component for piece in split(block)]):
             positions = _overlay(piece)
             if positions is None:
                 for block in piece:
@@ -420,7 +420,7 @@ class PlacedData:
         return group[index] if index >= 0 and offset <= group[index].end else None
 
     def before(self, block: DataBlock) -> DataBlock | None:
-        """The cut piece that ends where this one starts."""
+        """The piece of a split block that ends where this one starts."""
         starts, group = self._by_section[block.section]
         index = bisect_right(starts, block.start) - 1
         return group[index - 1] if index and group[index - 1].end == block.start else None

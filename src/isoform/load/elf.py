@@ -74,7 +74,7 @@ _HEADER_FIELDS = (
 
 
 _AS_RELOCATION = partial(tuple.__new__, Relocation)
-"""From the four numbers in order: large libraries have tens of thousands of relocations."""
+"""Makes a relocation of its four numbers, quickly: large libraries have tens of thousands of them."""
 
 
 def parse_elf(data: bytes, path: str) -> ParsedFile:
@@ -302,8 +302,9 @@ class _Parser:
         return ()
 
     def _refuse_contradictions(self, symbols: Sequence[FileSymbol], dynamic: Sequence[FileSymbol]) -> None:
-        """A linker writes the same of a global symbol into both tables of a file. The loader reads one of them, and
-        what is compared here is named by the other. (Versions of one name have different names in one table.)"""
+        """A file has two tables of symbols, and a linker writes the same about a global symbol into both. The loader
+        reads one table, and functions to compare are named by the other. (Versions of one name have different names in
+        one table.)"""
         tables = [_places_by_name(table) for table in (symbols, dynamic)]
         for name in tables[0].keys() & tables[1].keys():
             if len(tables[0][name]) == 1 and len(tables[1][name]) == 1 and tables[0][name] != tables[1][name]:

@@ -33,7 +33,8 @@ class Reference(NamedTuple):
     objects: tuple[tuple[int, int], ...] = ()
     """Each of these objects separately, if the file only shows that one of them is meant and they are adjacent."""
     is_sure: bool = True
-    """Whether no other object can be meant, however far from it the address is: not of a linker's number."""
+    """Whether no other object can be meant, however far from it the address is. Of a number that a linker computed this
+    is not known."""
 
 
 class Meant(NamedTuple):

@@ -233,8 +233,8 @@ class Image:
 
     @cached_property
     def _extent(self) -> tuple[int, int]:
-        """From the lowest address that has anything, also as a shared address, to the highest: every run asks about its
-        frame, which is far away."""
+        """From the lowest address at which there is anything to the highest, shared addresses included. Every run asks
+        about its frame, which is far outside."""
         shared = ((start, start + end - own) for own, end, start in self.moved)
         both = [*((s.address, s.end) for s in self.sections), *shared]
         return min((low for low, _ in both), default=0), max((high for _, high in both), default=0)

@@ -53,8 +53,8 @@ def free_address(images: Sequence[Image], callee: int) -> int:
 
 
 def _around(span: tuple[int, int, int], section: Section) -> Iterator[tuple[int, int, int]]:
-    """What is left of a span of addresses that move with a linked file, without those of the wrapper: return addresses
-    in it are plain numbers, as in the file's own code."""
+    """A span of addresses that move with a linked file, without those of the wrapper: return addresses there are plain
+    numbers, as in the file's own code."""
     low, high, start = span
     if section.address >= high or section.end <= low:
         yield span

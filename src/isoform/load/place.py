@@ -216,9 +216,9 @@ def _with_differences(
 
 
 def private_ranges(image: Image, other: Image) -> tuple[tuple[int, int], ...]:
-    """Data of `image` at addresses where the other image has nothing: also the part of a section that the other side
-    has not, as a static variable whose stores a compiler removed because nothing reads it. Not what the other file
-    declares and does not define (`extern`): that is one variable of both."""
+    """Data of `image` at addresses where the other image has nothing. That includes parts of a section, such as a
+    static variable whose stores a compiler removed because nothing reads it. It does not include what the other file
+    declares without defining it (`extern`): that is one variable of both."""
     found: list[tuple[int, int]] = []
     ends = [s.end for s in other.sections]
     for section in image.sections:

@@ -1,5 +1,5 @@
-"""What system calls of Linux on x86-64 read of their argument registers: so many bits of each, and nothing of those
-that are not listed. The kernel takes an `int`, an `unsigned` or an identifier from the low half of its register.
+"""How many low bits of each argument register a system call of Linux on x86-64 reads. It reads none of a register that
+is not listed. The kernel takes an `int`, an `unsigned` or an identifier from the low half of its register.
 
 Only calls whose arguments are the same in every version of the kernel are listed; of all others every register counts.
 """

@@ -128,7 +128,7 @@ class _Assembly:
         place = argument.places[0]
         if place.register is None:
             self._load("rax", slot)
-            # An argument of the callee is so far from its stack pointer, which the call moves by eight bytes.
+            # The offset is from the callee's stack pointer, which is eight bytes lower: the call pushes an address.
             self._store("rax", place.offset - _SLOT)
         elif place.register.startswith("xmm"):
             self._vector(b"\x0f\x10", place.register, slot, place.size)

@@ -1,8 +1,8 @@
 """Numbers of 80 bits as the x87 computes with them, in integer micro-ops: conversions, sums, products, quotients.
 
 A number is a sign, an exponent of 15 bits and a significand of 64 whose highest bit is the one before the point. That
-bit may contradict the exponent: where it is 0 although the exponent is not, the pattern is none that a processor
-computes with (the result is the default NaN); where it is 1 and the exponent 0, the number counts as if that were 1.
+bit may contradict the exponent. If it is 0 and the exponent is not, a processor does not compute with the pattern: the
+result is the default NaN. If it is 1 and the exponent is 0, the exponent counts as 1.
 Results are rounded to nearest even, to 64 bits (assumption `default-rounding-mode`).
 """
 

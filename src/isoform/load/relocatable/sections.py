@@ -94,7 +94,7 @@ class SectionTargets:
         raise UnknownFieldError("is a distance in a table without a name")
 
     def _in_part(self, section: FileSection, relocation: Relocation, home: FileSection) -> Destination:
-        """A reference to a section that was cut into its objects."""
+        """A reference to a section that was split into its objects."""
         use = self._relocations.use(section, relocation) if section.executable else Use(0, True)
         if use is None:
             raise UnknownFieldError("is in code that cannot be decoded")
@@ -111,7 +111,7 @@ class SectionTargets:
         return Destination(found.address) if self._relocations.is_table_of_distances(home, target) else found
 
     def _is_ambiguous(self, home: FileSection, target: int, use: Use, in_code: bool) -> bool:
-        """Whether an object other than the one around `target` may be meant. This matters if the section is cut: an
+        """Whether an object other than the one around `target` may be meant. This matters if the section is split: an
         address that is only formed may lie past the end of its object or (as a base of an index) before it."""
         if not use.forms_address or self._relocations.are_shared_by_content(home):
             return False
@@ -131,8 +131,8 @@ class SectionTargets:
         return not block.parts[0].named and len(rows) * width == block.size and targets <= self._placed.code.keys()
 
     def _may_hold_distances(self, home: FileSection, target: int) -> bool:
-        """Whether there may be a table of distances from its own start to objects beside it, in a section that was cut:
-        an assembler leaves no relocation for them. clang gives such a table its own name, or none."""
+        """Whether there may be a table of distances from its own start to objects beside it, in a section that was
+        split: an assembler leaves no relocation for them. clang gives such a table its own name, or none."""
         block = self._placed.data.around(home.index, target)
         if home.writable or block is None or block.whole or self._relocations.are_shared_by_content(home):
             return False
