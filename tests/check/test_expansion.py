@@ -22,6 +22,14 @@ XY = {"x": 32, "y": 32, "z": 32, "a": 16, "b": 16, "w": 64}
 _MASK = "(ite (= x #x00000001) #xffffffff #x00000000)"
 
 
+def _exclusive(*words: str) -> str:
+    """Of all words, two at a time."""
+    return words[0] if len(words) == 1 else f"(bvxor {_exclusive(*words[:-1])} {words[-1]})"
+
+
+_NINE = ("(bvmul x y)", "(bvmul y z)", "z", *(f"(bvlshr x #x0000000{n})" for n in range(1, 7)))
+
+
 def _carry(left: str, right: str) -> str:
     return f"(ite (bvult (bvadd {left} {right}) {left}) #x00000001 #x00000000)"
 
@@ -54,6 +62,9 @@ def _carries(first: str, second: str, third: str) -> str:
         ("(let ((x y)) (bvmul x x))", "(bvmul y y)"),
         ("(fp.unknown x (bvmul x y))", "(fp.unknown x (bvmul y x))"),
         ("(bvor (bvand x y) (bvand (bvnot x) z))", "(bvxor (bvand (bvxor y z) x) z)"),
+        (_exclusive(*_NINE), _exclusive(*_NINE[::-1])),
+        (_exclusive(*_NINE, *_NINE[1:]), "(bvmul x y)"),
+        (_exclusive(*_NINE, "(bvnot x)"), _exclusive("(bvnot x)", *_NINE)),
         ("(bvxor x y x)", "(bvxor x y x)"),
         ("(bvmul w ((_ zero_extend 32) (bvand x (bvnot x))))", "#x0000000000000000"),
         ("(bvmul z (bvor x (bvnot x)))", "(bvneg z)"),
@@ -98,6 +109,9 @@ def test_shown(left: str, right: str) -> None:
         ("", ""),
         ("((_ extract 40 0) x)", "((_ extract 40 0) x)"),
         ("(bvor (bvand x y) (bvand (bvnot x) z))", "(bvxor (bvand (bvxor y z) x) y)"),
+        (_exclusive(*_NINE), _exclusive(*_NINE[1:])),
+        (_exclusive(*_NINE), f"(bvnot {_exclusive(*_NINE)})"),
+        (_exclusive(*_NINE), _exclusive(*_NINE[1:], _NINE[1])),
         ("(bvand x (bvnot x))", "(bvor x (bvnot x))"),
         (_carries("x", "y", "z"), _carries("x", "y", "y")),
         (_carry("x", "y"), _carry("x", "z")),

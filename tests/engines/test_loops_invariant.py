@@ -9,6 +9,7 @@ from isoform.engines.loops.guess.compared import Compared
 from isoform.engines.loops.guess.facts import (
     Among,
     AtLeast,
+    Between,
     Compare,
     ConstantFact,
     Fold,
@@ -305,3 +306,46 @@ def test_bounds_of_a_difference_are_given_up_one_by_one() -> None:
     left, less = Column(COUNT), Column(I)
     upper = Compare(left, Relation.AT_MOST, 3, 32, less)
     assert upper.bounded != AtLeast(left, less, 1, 32).bounded
+
+
+def test_a_counter_that_begins_below_zero() -> None:
+    counter = Feature("b", "rax", 0, 64)
+
+    def row(number: int) -> Row:
+        return {POINTER: STACK_POINTER, BASE: 1 << 30, COUNT: 7, counter: number % (1 << 64)}
+
+    kinds = Kinds(compared=Compared(frozenset({frozenset({counter})})), order=Order.COMPARED)
+    up = [row(number) for number in range(-2, 4000, 4)]
+    fact = Between(Column(counter), -2, 4002, 64)
+    assert fact in guess(up, [counter], GIVEN, (0, 4002), kinds=kinds).facts
+    assert fact.text(show) == "-2 ≤ rax < 4002"
+    assert not any(isinstance(f, Between) for f in guess(up[1:], [counter], GIVEN, (0, 4002), kinds=kinds).facts)
+    down = [row(number) for number in range(-1, 4000, 16)]
+    assert Between(Column(counter), -1, 4096, 64) in guess(down, [counter], GIVEN, (0, 1), kinds=kinds).facts
+    broken = replace(kinds, loose={(Column(counter), None): 1})
+    assert not any(isinstance(f, Between) for f in guess(down, [counter], GIVEN, (0, 1), kinds=broken).facts)
+
+
+def test_between_is_about_exactly_its_numbers() -> None:
+    terms = Terms()
+    value = Feature("b", "rax", 0, 8)
+    fact = Between(Column(value), -2, 5, 8)
+
+    def is_inside(number: int) -> bool:
+        return terms.value(terms.flag(fact.term(terms, lambda f: terms.bv(number, 8)))) == 1
+
+    inside = [number for number in range(256) if is_inside(number)]
+    assert inside == [0, 1, 2, 3, 4, 254, 255]
+
+
+def test_the_step_of_a_counter_is_found_in_a_few_rows_with_many_lanes() -> None:
+    random = Random(3)
+    counter = Feature("b", "rax", 0, 64)
+    lanes = [Feature("b", f"xmm{n // 4}", 32 * (n % 4), 32) for n in range(8)]
+    rows: list[Row] = [
+        {POINTER: STACK_POINTER, BASE: 1 << 30, COUNT: 7, counter: number, **{f: random.getrandbits(32) for f in lanes}}
+        for number in (*range(28, 156, 32), *range(31836, 32028, 32))
+    ]
+    kinds = Kinds(order=Order.NONE, steering=frozenset({counter}))
+    found = guess(rows, [*lanes, counter], GIVEN, kinds=kinds).facts
+    assert "rax ≡ 28 (mod 32)" in [fact.text(show) for fact in found]

@@ -350,6 +350,36 @@ def test_one_form_for_a_function_of_bits() -> None:
     assert algebra.normalizer.normalize(algebra.make(Kind.BV_XOR, algebra.make(Kind.BV_XOR, x, y), y)) == x
 
 
+def test_the_exclusive_or_of_many_words_in_any_order() -> None:
+    """Random trees: two have one form if, and (but for the limit of words) only if, their words are the same, without
+    those that occur twice, and with as many complements."""
+    rng = random.Random(11)
+    algebra = Algebra(16)
+    words = [algebra.input(f"w{n}") for n in range(12)]
+
+    def tree(leaves: list[Term]) -> Term:
+        """With complements at random; how many decides the form."""
+        if len(leaves) == 1:
+            return leaves[0]
+        middle = rng.randrange(1, len(leaves))
+        return algebra.make(Kind.BV_XOR, tree(leaves[:middle]), tree(leaves[middle:]))
+
+    forms: dict[Term, tuple[frozenset[int], bool]] = {}
+    for _ in range(400):
+        chosen = [rng.randrange(12) for _ in range(rng.randrange(1, 20))]
+        leaves = [words[n] for n in chosen]
+        inverted = rng.random() < 0.5
+        term = tree(leaves)
+        term = algebra.make(Kind.BV_NOT, term) if inverted else term
+        odd = frozenset(n for n in chosen if chosen.count(n) % 2), inverted
+        form = algebra.normalizer.normalize(algebra.make(Kind.BV_AND, term, words[0]))
+        assert forms.setdefault(form, odd) == odd or len(odd[0]) <= 4, (chosen, inverted)
+    whole = [algebra.normalizer.normalize(tree(rng.sample(words, 12))) for _ in range(8)]
+    assert len(set(whole)) == 1
+    twice = tree([*words, *rng.sample(words, 11)])
+    assert algebra.normalizer.normalize(twice) in words
+
+
 def test_summands_under_a_condition_in_many_ways() -> None:
     """Jumping around an addition, adding what a mask leaves, subtracting a mask, the absolute value by a mask."""
     a = Algebra(32)

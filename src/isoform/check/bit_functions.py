@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import product
 
 _MOST_WORDS = 4
+_MOST_ADDED = 128
 _BY_NAME = {
     "bvand": lambda a, b: a and b,
     "bvor": lambda a, b: a or b,
@@ -25,6 +26,11 @@ class BitFunctions:
         self._functions: dict[int, Function] = {}
         self._first: dict[tuple[Function, int], int] = {}
 
+        self._sums: dict[int, tuple[frozenset[int], bool]] = {}
+        """Terms that are `bvxor` of many words: the words that occur an odd number of times, and whether all bits of it
+        are inverted besides."""
+        self._first_sum: dict[tuple[frozenset[int], bool, int], int] = {}
+
     def note_complement(self, number: int, operand: int) -> None:
         """The term with this number is the complement of the other one."""
         words, values = self._of(operand)
@@ -37,8 +43,8 @@ class BitFunctions:
             return number
         left, right = (self._of(operand) for operand in operands)
         words = tuple(sorted({*left[0], *right[0]}))
-        if len(words) > _MOST_WORDS:
-            return number
+        if len(words) > _MOST_WORDS or (operator == "bvxor" and any(operand in self._sums for operand in operands)):
+            return self._same_sum(operands, number, width) if operator == "bvxor" else number
         values = []
         for bits in product((False, True), repeat=len(words)):
             choice = dict(zip(words, bits, strict=True))
@@ -49,6 +55,27 @@ class BitFunctions:
         first = self._first.setdefault((function, width), number)
         self._functions[first] = function
         return first
+
+    def _same_sum(self, operands: tuple[int, ...], number: int, width: int) -> int:
+        """Bits added modulo 2: in any order, and what is added twice is not there."""
+        left, right = (self._sum_of(operand) for operand in operands)
+        total = left[0] ^ right[0], left[1] != right[1]
+        if len(total[0]) > _MOST_ADDED:
+            return number
+        if len(total[0]) == 1 and not total[1]:
+            return next(iter(total[0]))
+        first = self._first_sum.setdefault((*total, width), number)
+        self._sums[first] = total
+        return first
+
+    def _sum_of(self, number: int) -> tuple[frozenset[int], bool]:
+        if number in self._sums:
+            return self._sums[number]
+        words, values = self._of(number)
+        for inverted in (False, True):
+            if values == tuple((sum(bits) % 2 == 1) != inverted for bits in product((False, True), repeat=len(words))):
+                return frozenset(words), inverted
+        return frozenset((number,)), False
 
     def always(self, number: int) -> bool | None:
         """The value of every bit of a term, if it does not depend on the words."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from isoform.model.values import dataclass
 
 MOST_WORDS = 4
+MOST_IN_PARITY = 128
+"""Words whose exclusive or is a number of its own: those that one iteration of a vectorised loop loads."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,33 @@ class BitFunction:
     def word(self) -> int | None:
         """The word that the function is equal to, if there is one."""
         return self.words[0] if len(self.words) == 1 and self.table == 0b10 else None
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The exclusive or of any number of words, or its complement. Their order does not matter, and a word twice is
+    none: solvers, which look at single bits, take exponential time to see that of dozens of words."""
+
+    words: frozenset[int]
+    is_complement: bool
+
+    def __xor__(self, other: Parity) -> Parity:
+        return Parity(self.words ^ other.words, self.is_complement != other.is_complement)
+
+    @property
+    def function(self) -> BitFunction | None:
+        """The same as a truth table, if it is of few words."""
+        if len(self.words) > MOST_WORDS:
+            return None
+        words = tuple(sorted(self.words))
+        table = sum((row.bit_count() & 1 ^ self.is_complement) << row for row in range(1 << len(words)))
+        return BitFunction(words, table)
+
+
+def parity_of(function: BitFunction) -> Parity | None:
+    """What a function is the exclusive or of, if it is one."""
+    found = (Parity(frozenset(function.words), is_complement) for is_complement in (False, True))
+    return next((parity for parity in found if parity.function == function), None)
 
 
 def word(number: int) -> BitFunction:

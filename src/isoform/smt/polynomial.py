@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bitwuzla import Kind, Term, TermManager
 
 from isoform.smt import ring
-from isoform.smt.bitwise import BitFunction, combined, complement, word
+from isoform.smt.bitwise import MOST_IN_PARITY, BitFunction, Parity, combined, complement, parity_of, word
 from isoform.smt.extension import Extensions
 from isoform.smt.extremes import MOST_WORDS, Extreme, extreme
 from isoform.smt.intervals import literal
@@ -40,6 +40,9 @@ class Normalizer(Extensions):
         self._first_extremes: dict[tuple[int, Extreme], Term] = {}
         self._bitwise: dict[int, BitFunction] = {}
         self._functions: dict[tuple[int, BitFunction], Term] = {}
+        self._parities: dict[int, Parity] = {}
+        """Of terms that are the exclusive or of more words than a truth table has."""
+        self._first_parities: dict[tuple[int, Parity], Term] = {}
         self._equations: dict[tuple[int, frozenset[frozenset[tuple[ring.Monomial, int]]]], Term] = {}
 
     @property
@@ -140,11 +143,18 @@ class Normalizer(Extensions):
 
     def _only_of_its_kind(self, node: Term, kept: Term, combine: Callable[[int, int], int]) -> Term:
         """The first term that is the same bitwise function of the same words."""
-        left, right = (self._bits(self._normal[child.id()]) for child in node.children())
-        function = combined(combine, left, right)
+        operands = [self._normal[child.id()] for child in node.children()]
+        function, width = combined(combine, *map(self._bits, operands)), node.sort().bv_size()
+        is_long = function is None or any(operand.id() in self._parities for operand in operands)
+        if is_long and node.kind() is Kind.BV_XOR:
+            parity = self._parity(operands[0]) ^ self._parity(operands[1])
+            function = parity.function
+            if function is None and len(parity.words) <= MOST_IN_PARITY:
+                chosen = self._first_parities.setdefault((width, parity), kept)
+                self._parities[chosen.id()] = parity
+                return chosen
         if function is None:
             return kept
-        width = node.sort().bv_size()
         if not function.words:
             return self._value(-function.table, width)
         if function.word is not None:
@@ -152,6 +162,15 @@ class Normalizer(Extensions):
         chosen = self._functions.setdefault((width, function), kept)
         self._bitwise[chosen.id()] = function
         return chosen
+
+    def _parity(self, normal: Term) -> Parity:
+        """What a term is the exclusive or of: at least of itself."""
+        if normal.id() in self._parities:
+            return self._parities[normal.id()]
+        found = parity_of(self._bits(normal))
+        if found is None:
+            self._atoms.setdefault(normal.id(), normal)
+        return found or Parity(frozenset((normal.id(),)), is_complement=False)
 
     def _bits(self, normal: Term) -> BitFunction:
         known = self._bitwise.get(normal.id())

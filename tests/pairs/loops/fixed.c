@@ -81,3 +81,32 @@ int rows_sum_broken(void) {
         for (int j = 0; j < ROWS - (i == ROWS - 1); j++) sum += m[i][j];
     return sum;
 }
+
+#define EVEN 4000
+
+int f[EVEN], g[EVEN];
+
+void backwards(void) {
+    for (int i = 0; i < EVEN; i++) f[EVEN - 1 - i] = g[i];
+}
+void backwards_broken(void) {
+    for (int i = 0; i < EVEN; i++) f[EVEN - 1 - i] = i < EVEN - 1 ? g[i] : g[i] + 1;
+}
+
+void every_other(void) {
+    for (int i = 0; i < EVEN; i += 2) f[i] = f[i + 1] + g[i];
+}
+void every_other_broken(void) {
+    for (int i = 0; i < EVEN - 2; i += 2) f[i] = f[i + 1] + g[i];
+}
+
+int exclusive(void) {
+    int found = 0;
+    for (int i = 0; i < EVEN; i++) found ^= f[i];
+    return found;
+}
+int exclusive_broken(void) {
+    int found = 0;
+    for (int i = 0; i < EVEN; i++) found ^= i == EVEN - 1 ? f[i] + 1 : f[i];
+    return found;
+}

@@ -165,6 +165,8 @@ UPPER_BOUNDS = tuple(tuple((1 << k) - 1 for k in some) for some in ((1, 2, 3, 4,
 breaks the next one too."""
 MOST_LEFT_OVER, MOST_BYTES_LEFT_OVER = 15, 63
 """The largest bound for the remainder of a count, and for the bytes between two pointers that the remainder is."""
+MOST_BELOW_ZERO = 64
+"""How far below zero a counter may begin that ends at a number in the code."""
 BUFFER_DISTANCES = (128, 64, 32, 16)
 """Bytes between buffers: as many as an iteration of a vectorised loop processes."""
 

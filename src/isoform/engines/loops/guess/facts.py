@@ -416,6 +416,31 @@ class AtLeast(Fact):
 
 
 @dataclass(frozen=True)
+class Between(Fact):
+    """A value is one of the numbers from `low` up to `high`, without it; `low` may be negative. Measured from `low`, so
+    that it does not matter how the code compares."""
+
+    column: Column
+    low: int
+    high: int
+    bits: int
+
+    def features(self) -> Iterator[Feature]:
+        yield self.column.feature
+
+    def term(self, terms: Terms, value: Values) -> Term:
+        distance = terms.sub(self.column.term(terms, value, self.bits), terms.bv(self.low, self.bits))
+        return terms.ult(distance, terms.bv(self.high - self.low, self.bits))
+
+    @property
+    def bounded(self) -> Bounded | None:
+        return self.column, None
+
+    def text(self, show: Show) -> str:
+        return f"{self.low} ≤ {self.column.text(show)} < {_number(self.high, self.bits)}"
+
+
+@dataclass(frozen=True)
 class Within(Fact):
     """`value` lies in the range from `low` to `high`, which it may (`weak`) or may not reach. Measured from `low`, so
     that it does not matter whether the range wraps around."""

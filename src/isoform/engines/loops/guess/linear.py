@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 
 from isoform.engines.loops.guess.data import Data
 from isoform.engines.loops.guess.equations import (
@@ -91,10 +93,25 @@ class LinearFacts:
 
     def congruences(self) -> None:
         """What holds modulo a smaller power of two, unless it follows from what holds modulo a greater one."""
+        self._in_steps()
         known = [fact for fact in self._invariant.facts if isinstance(fact, Linear)]
         for fact in self._congruences:
             if not says_nothing(fact) and not any(follows(fact, other) for other in (*known, *self._congruences)):
                 self._invariant.add(fact)
+
+    def _in_steps(self) -> None:
+        """The low bits of a counter or pointer that never change. With fewer rows than columns, as in few windows of a
+        long run and with many lanes, the kernel has them only in combinations with other columns."""
+        for feature in self._data.free():
+            if feature.bits not in (32, 64) or not self._data.steers(feature) or self._is_lane(feature):
+                continue
+            values = self._data.values(feature)
+            apart = reduce(or_, (value ^ values[0] for value in values), 0)
+            low = (apart & -apart).bit_length() - 1
+            if 1 <= low <= FEW_LOW_BITS:
+                fact = Linear(-values[0] % (1 << low), ((1, Column(feature)),), low)
+                if fact not in self._congruences:
+                    self._congruences.append(fact)
 
     def _not_negative(self, feature: Feature) -> None:
         top = (1 << (feature.bits - 1)) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, reduce
 from itertools import combinations, permutations
 from operator import or_
@@ -11,6 +11,7 @@ from isoform.engines.loops.guess.compared import links_of, pairs_in
 from isoform.engines.loops.guess.data import Data
 from isoform.engines.loops.guess.facts import (
     AtLeast,
+    Between,
     Bounded,
     Compare,
     ConstantFact,
@@ -26,6 +27,7 @@ from isoform.engines.loops.tuning import (
     BUFFER_DISTANCES,
     FEW_LOW_BITS,
     LOWER_BOUNDS,
+    MOST_BELOW_ZERO,
     MOST_BYTES_LEFT_OVER,
     MOST_LEFT_OVER,
     MOST_ORDERED,
@@ -208,6 +210,7 @@ class Ordering:
         below it, which no power of two says."""
         least, most = min(numbers), max(numbers)
         constants = {number & ((1 << bits) - 1) for number in self._data.constants}
+        self._from_below_zero(column, numbers, constants, bits)
         beyond = min((number for number in constants if most < number < 1 << (bits - 1)), default=None)
         for number in sorted(constants):
             between = least <= number <= most and number not in numbers
@@ -215,6 +218,18 @@ class Ordering:
                 self._invariant.add(Compare(column, Relation.DIFFERENT, number, bits))
         if beyond is not None and beyond > 1 and (column, None) not in self._data.kinds.loose:
             self._invariant.add(Compare(column, Relation.BELOW, beyond, bits))
+
+    def _from_below_zero(self, column: Column, numbers: Sequence[int], constants: Collection[int], bits: int) -> None:
+        """A counter that a compiler moved may begin or end shortly below zero: it stays between that and its other
+        end."""
+        half = 1 << (bits - 1)
+        signed = [number - 2 * half if number >= half else number for number in numbers]
+        least, most = min(signed), max(signed)
+        if not -MOST_BELOW_ZERO <= least < 0 <= most or (column, None) in self._data.kinds.loose:
+            return
+        # If it counts down, its first value need not be a number that the code compares with.
+        beyond = min((number for number in constants if most < number < half), default=1 << most.bit_length())
+        self._invariant.add(Between(column, least, beyond, bits))
 
     def _rungs(self, ladders: Sequence[Sequence[int]], what: Bounded) -> Sequence[int]:
         first = 0 if what[1] is not None or self._is_bounded(what[0]) else len(ladders) - 1

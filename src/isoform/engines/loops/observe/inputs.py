@@ -48,7 +48,7 @@ class LoopInputs:
         self.mostly_largest = False
         """Whether most numbers are among the largest sizes."""
         self._letters = [found for f in (question.target, question.rewrite) if (found := letters(f))]
-        self._follows_pointers = False
+        self.follows_pointers = False
         """Whether the target was observed to use a loaded value as an address."""
         memory = question.contract.machine.memory
         kinds = [argument.type.kind for argument in question.contract.arguments]
@@ -85,7 +85,7 @@ class LoopInputs:
         if random.random() < HOLDS_ARGUMENT_SHARE or self._leads_back:
             self._put(contents, values, size)
         put_bools(self._contract, values, contents, random)
-        fill = self._number + 1 if self._number % 3 == 1 and not self._follows_pointers else 0
+        fill = self._number + 1 if self._number % 3 == 1 and not self.follows_pointers else 0
         return Inputs(registers, contents | memory, fill, 2 * self._number + 1, {}, self._number + 1)
 
     def _value(self, argument: Argument, position: int, size: int) -> int:
@@ -113,7 +113,7 @@ class LoopInputs:
 
     def _pointer(self, position: int, size: int) -> int:
         random = self._random
-        if self._follows_pointers and random.random() < 0.1:
+        if self.follows_pointers and random.random() < 0.1:
             return 0
         if self._number % 3 == 2 and random.random() < 0.5:
             position = random.choice(self._pointers)
@@ -143,7 +143,7 @@ class LoopInputs:
             else:
                 content = random.randbytes(NOISE_BYTES)
             memory.update(enumerate(content, start))
-        if self._follows_pointers:
+        if self.follows_pointers:
             memory.update(enumerate(random.randbytes(BUFFERS_END - _NODES), _NODES))
         return memory
 
@@ -164,7 +164,7 @@ class LoopInputs:
 
     @property
     def _leads_back(self) -> bool:
-        return self._follows_pointers and self._number % LEADS_BACK_EVERY == 0
+        return self.follows_pointers and self._number % LEADS_BACK_EVERY == 0
 
     # -- structures -----------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class LoopInputs:
             if not cells:
                 break
             memory = dict(inputs.memory)
-            self._follows_pointers = True
+            self.follows_pointers = True
             for cell in cells:
                 placed.add(cell)
                 pointer = _NODES + len(placed) * _NODE_SPACING if len(placed) <= length else 0

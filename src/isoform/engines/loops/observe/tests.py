@@ -111,10 +111,11 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
         gathering.take(both)
         gathering.missing = gathering.seldom()
     if gathering.missing and gathering.too_long:
-        for both in islice(LoopInputs(question, seed), MOST_TESTS_TRIED):
+        larger = LoopInputs(question, seed)
+        for both in islice(larger, MOST_TESTS_TRIED):
             if not gathering.missing or is_over() or gathering.endless >= MOST_ENDLESS:
                 break
-            gathering.take_long(both)
+            gathering.take_long(both if larger.follows_pointers else _with_noise(both))
             gathering.missing = gathering.seldom()
     gathering.missing = frozenset()
     rare = gathering.rare()
@@ -127,6 +128,14 @@ def gather(question: Question, budget: Budget, seed: int, own: Sequence[tuple[In
             break
         gathering.take(both)
     return found
+
+
+def _with_noise(both: tuple[Inputs, Inputs]) -> tuple[Inputs, Inputs]:
+    """With noise in memory that is zero, such as global arrays: a copy of zeros to zeros leaves the same memory
+    whenever it is made, so nothing would tell which iterations of the two correspond."""
+    left, right = both
+    noise = left.fill_seed or left.call_seed or 1
+    return replace(left, fill_seed=noise), replace(right, fill_seed=noise)
 
 
 def add_test(question: Question, found: GatheredTraces, inputs: Inputs) -> bool:
