@@ -74,7 +74,7 @@ def with_pointer_types(function: Function, passed: Passed) -> Function:
         return replace(function, passed=passed)
     types: dict[str, Signature] = {}
     blocks = dict(function.blocks)
-    for number, values in _Flow(function, passed).at_exit().items():
+    for number, values in _Flow(function, passed, with_variables=True).at_exit().items():
         block = blocks[number]
         if not isinstance(block.exit, (Switch, Call)) or (
             isinstance(block.exit, Call) and block.exit.callee is not None
@@ -95,7 +95,10 @@ def _typed(exit_: Switch | Call, key: str) -> Switch | Call:
 
 
 class _Flow:
-    def __init__(self, function: Function, passed: Passed) -> None:
+    def __init__(self, function: Function, passed: Passed, with_variables: bool = False) -> None:
+        """`with_variables`: addresses of variables count as values of known type."""
+        self._with_variables = with_variables and bool(function.image.pointers.variables)
+        self._variables: dict[int, _Value | None] = {}
         self._function = function
         self._image = function.image
         self._passed = passed
@@ -183,13 +186,13 @@ class _Flow:
         size = op.ins[1].size
         for slot in [k for k in values if isinstance(k, int) and where.offset - _WORD < k < where.offset + size]:
             del values[slot]
-        value = values.get(op.ins[1])
+        value = self._value(op.ins[1], values)
         if value is not None and size == _WORD:
             values[where.offset] = value
 
     def _made(self, op: MicroOp, values: _Values) -> _Value | None:
         if op.kind is Kind.COPY:
-            return values.get(op.ins[0])
+            return self._value(op.ins[0], values)
         if op.kind is Kind.LOAD:
             return self._loaded(op.ins[0], values)
         if op.kind is Kind.INT_AND and op.ins[1].space is Space.CONST:
@@ -204,6 +207,17 @@ class _Flow:
             if op.kind is Kind.INT_ADD:
                 return _indexed(values.get(left)) or _indexed(values.get(right))
         return None
+
+    def _value(self, var: Var, values: _Values) -> _Value | None:
+        """What is known of a word. An address of a variable leads to what is declared there: unoptimised code passes it
+        on to a function that it calls, where others use the variable by name. C lets nobody access a declared variable
+        as an object of another type, whatever the pointer to it is cast to."""
+        number = number_of(var)
+        if number is None or not self._with_variables or var.space is not Space.ADDRESS:
+            return values.get(var)
+        if number not in self._variables:
+            self._variables[number] = _in_variable(self._image, number)
+        return self._variables[number]
 
     def _loaded(self, address: Var, values: _Values) -> _Value | None:
         number = number_of(address)
@@ -314,13 +328,28 @@ def _member(ctype: CType, offset: int) -> _Value | None:
 
 
 def _of_variable(image: Image, address: int) -> _Value | None:
+    """A word loaded from a variable."""
+    inside = _in_variable(image, address)
+    return None if inside is None else _member(inside.type, inside.offset)
+
+
+def _start_outside(image: Image, address: int) -> int | None:
+    """Where a variable of another file begins that an address is in."""
+    item = image.objects.around(address)
+    return None if item is None else item.start
+
+
+def _in_variable(image: Image, address: int) -> _Inside | None:
     own = image.own_address(address)
     for name, ctype in image.pointers.variables.items():
         symbol = next((s for s in image.symbols if s.name == name and s.address <= own < s.address + s.size), None)
         if symbol is not None and ctype.bits:
-            return _member(ctype, (own - symbol.address) % (ctype.bits // 8))
+            return _Inside(ctype, (own - symbol.address) % (ctype.bits // 8))
         if symbol is None and image.externals.get(own) == name:
-            return _member(ctype, 0)
+            return _Inside(ctype, 0)
+        start = _start_outside(image, own) if symbol is None else None
+        if start is not None and image.externals.get(start) == name and own - start < ctype.bits // 8:
+            return _Inside(ctype, own - start)
     return None
 
 

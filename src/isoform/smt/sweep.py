@@ -30,6 +30,9 @@ MOST_NODES = 60_000
 LEAST_SECONDS = 0.1
 """Smaller formulas are not swept: the samples alone would take as long."""
 LOCAL_SECONDS = 0.25
+HARD_SECONDS = 0.03
+"""The same where unknowns are multiplied and there are choices to split: once these are gone, the normal form of
+polynomials decides without a search."""
 MOST_CASES = 48
 """Case splits for one pair of subterms."""
 PAIR_SECONDS = 3.0
@@ -178,14 +181,18 @@ class _Sweeper:
         """First with everything they have in common as free variables; if that is not enough, in full."""
         self._pair_limit = self._solver.effort + PAIR_SECONDS
         mine, theirs = topological([left]), topological([right])
-        shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()} - {left, right}
+        shared = _shared(mine, theirs) - {left, right}
         above = _dependent(left, right, shared)
         # A shared subterm computed from another one may be needed in full, to show how the two depend on each other.
         for cuts in (shared, shared - above) if above else (shared,):
             patterns = self._cut_at(cuts, mine, theirs)
             if self._is_shown(*patterns):
                 return Answer.UNSAT, patterns
-        return self._ask(left, right, WHOLE_SECONDS), (left, right)
+        answer = self._ask(left, right, WHOLE_SECONDS)
+        if answer is Answer.UNKNOWN and _multiplies_unknowns([left, right]):
+            self._cases, self._pair_limit = MOST_CASES, self._solver.effort + PAIR_SECONDS
+            answer = Answer.UNSAT if self._by_cases(left, right) else answer
+        return answer, (left, right)
 
     def _is_shown(self, left: Term, right: Term) -> bool:
         """Whether the two could be shown to be equal. An equation that holds for all values of its variables holds
@@ -205,10 +212,11 @@ class _Sweeper:
         self._cases -= 1
         if self._cases < 0 or self._solver.effort > self._pair_limit:
             return False
-        answer = self._ask(left, right, LOCAL_SECONDS)
+        condition = _most_used_condition([left, right])
+        is_hard = condition is not None and _multiplies_unknowns([left, right])
+        answer = self._ask(left, right, HARD_SECONDS if is_hard else LOCAL_SECONDS)
         if answer is not Answer.UNKNOWN:
             return answer is Answer.UNSAT
-        condition = _most_used_condition([left, right])
         if condition is None:
             return False
         return all(
@@ -233,6 +241,8 @@ class _Sweeper:
             return children[1] if children[0] == terms.true else children[2]
         if kind == K.NOT:
             return terms.negate(children[0])
+        if kind == K.EQUAL and all(child.is_value() for child in children):
+            return terms.eq(*children)
         if kind in (K.AND, K.OR) and len(children) == 2:
             return (terms.conj if kind == K.AND else terms.disj)(*children)
         return _same_operator(terms, term, children)
@@ -249,8 +259,9 @@ class _Sweeper:
 
     def _with_cuts(self, left: Term, right: Term) -> tuple[Term, Term]:
         mine, theirs = topological([left]), topological([right])
-        shared = {t for t in set(mine) & set(theirs) if t.num_children() and not t.sort().is_fun()}
-        return self._cut_at(shared - {left, right}, mine, theirs)
+        shared = _shared(mine, theirs) - {left, right}
+        # A choice and what depends on the same condition: apart they might take any values.
+        return self._cut_at(shared - _dependent(left, right, shared), mine, theirs)
 
     def _cut_at(self, shared: set[Term], mine: list[Term], theirs: list[Term]) -> tuple[Term, Term]:
         """Both with every shared subterm made a variable. What holds for all its values holds for its own."""
@@ -269,6 +280,16 @@ class _Sweeper:
                 continue
             made[term] = _same_operator(self._terms, term, [made[child] for child in term.children()])
         return made[order[-1]]
+
+
+def _shared(mine: Sequence[Term], theirs: Sequence[Term]) -> set[Term]:
+    """The subterms that two terms have in common, and that hide something if they are made variables. An extension or
+    a part of a variable says how two of them depend on each other, at no cost."""
+    both = set(mine) & set(theirs)
+    return {t for t in both if t.num_children() and not t.sort().is_fun() and t.kind() not in _TRANSPARENT}
+
+
+_TRANSPARENT = frozenset({K.BV_ZERO_EXTEND, K.BV_SIGN_EXTEND, K.BV_EXTRACT})
 
 
 def _dependent(left: Term, right: Term, shared: set[Term]) -> set[Term]:
@@ -315,6 +336,13 @@ def _same_operator(terms: Terms, term: Term, children: list[Term]) -> Term:
         return term
     kind, manager = term.kind(), terms.manager
     return manager.mk_term(kind, children, term.indices()) if term.num_indices() else manager.mk_term(kind, children)
+
+
+def _multiplies_unknowns(roots: Sequence[Term]) -> bool:
+    return any(
+        term.kind() == K.BV_MUL and not any(child.is_value() for child in term.children())
+        for term in topological(roots)
+    )
 
 
 def _most_used_condition(roots: Sequence[Term]) -> Term | None:

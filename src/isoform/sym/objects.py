@@ -15,7 +15,7 @@ from isoform.model.outcome import THREAD_POINTER
 from isoform.smt.terms import Term, Terms
 from isoform.sym.chain import Node
 from isoform.sym.differing import overlaps
-from isoform.sym.path_bounds import most
+from isoform.sym.path_bounds import bounds, most
 from isoform.sym.side import Side
 from isoform.sym.table import table_lookup, trailing_zeros
 
@@ -37,7 +37,7 @@ def with_constants(
     side: Side, condition: Term, address: Term, base: Term, constant: int, size: int, value: Term
 ) -> Term:
     """The result of a load from `base + constant`; `value` if it is not from an object of constants."""
-    for extent in _constants_from(side, address, base, constant, size):
+    for extent in _constants_from(side, condition, address, base, constant, size):
         if not _is_kept_out(side, condition, address, extent, size):
             value = _load_table(side, condition, address, extent, size, value)
     return value
@@ -70,7 +70,7 @@ def note_reading(side: Side, condition: Term, heap: Node, address: Term, size: i
     if not ranges or side.heap.is_stored(heap, address, size):
         return
     constants = list(terms.constants_in(address))
-    item = _surely_in(side, address, size)
+    item = _surely_in(side, condition, address, size)
     found = terms.layout.origin(address)
     for low, high in ranges:
         if item is not None and not _is_in((low, high), item):
@@ -114,7 +114,9 @@ def _may_lead(side: Side, number: int, low: int, high: int) -> bool:
     return in_file and image.is_beside_variables(number)
 
 
-def _constants_from(side: Side, address: Term, base: Term, constant: int, size: int) -> list[tuple[int, int]]:
+def _constants_from(
+    side: Side, condition: Term, address: Term, base: Term, constant: int, size: int
+) -> list[tuple[int, int]]:
     """Objects that an address `base + constant` may be in. From one object of the file a distance may lead to any
     other; there, what the two sides share is ordinary memory, but what differs between them is not."""
     image, terms = side.image, side.terms
@@ -122,7 +124,7 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
     if found is not None:
         constant = (found[0].start + terms.split_sum(found[1])[1]) % (1 << side.width)
         near = [extent for extent in constants_near(image, constant) if _is_in(extent, found[0])]
-        if _surely_in(side, address, size) is not None:
+        if _surely_in(side, condition, address, size) is not None:
             return near
         # Also what only the other side has there: the target must not reach that either.
         other = image.differing if side.tag == "a" else ()
@@ -136,15 +138,19 @@ def _constants_from(side: Side, address: Term, base: Term, constant: int, size: 
     return near
 
 
-def _surely_in(side: Side, address: Term, size: int) -> PlacedObject | None:
-    """The object that an access is in for all inputs, if that is clear."""
+def _surely_in(side: Side, condition: Term, address: Term, size: int) -> PlacedObject | None:
+    """The object that an access is in for all inputs that lead to it, if that is clear. Its result is used nowhere
+    else, so it does not matter where it would be for other inputs."""
     terms = side.terms
     found = terms.layout.origin(address)
     if found is None or not found[0].size:
         return None
     base, least = terms.split_sum(found[1])
-    most = 0 if base is None else (1 << _bits_used(terms, base)) - (1 << trailing_zeros(terms, base))
-    return found[0] if found[0].holds(least, most + size) else None
+    span = 0 if base is None else (1 << _bits_used(terms, base)) - (1 << trailing_zeros(terms, base))
+    if found[0].holds(least, span + size):
+        return found[0]
+    first, last = bounds(terms, condition, found[1])
+    return found[0] if found[0].holds(first, last - first + size) else None
 
 
 def _load_table(side: Side, condition: Term, address: Term, extent: tuple[int, int], size: int, rest: Term) -> Term:
