@@ -14,8 +14,9 @@ import pytest
 from isoform.borders.convention import argument_assumptions, place_signature
 from isoform.isa.registry import machine
 from isoform.load.prototype import parse_prototype
-from isoform.model.contract import Argument, Place, Result
+from isoform.model.contract import Argument, Contract, Place, Result, SignatureSource
 from isoform.model.errors import Unsupported, UserError
+from isoform.model.outcome import Outcome, Status
 from isoform.model.placement import Placement
 from isoform.model.signature import CType, Parameter, Signature, TypeKind
 
@@ -138,6 +139,30 @@ def test_alignment_is_not_guessed() -> None:
 def test_what_cannot_be_placed_is_said(ctype: CType) -> None:
     with pytest.raises(Unsupported, match="cannot place"):
         place_signature(X86, Signature("f", (Parameter("x", ctype),), CType(TypeKind.VOID, 0)))
+
+
+def test_a_long_double_is_the_result_of_a_compared_function_only() -> None:
+    signature = Signature("f", (), CType(TypeKind.FLOAT, 80, True, "long double"))
+    placed = place_signature(X86, signature, is_compared=True)
+    assert (placed.results, placed.result_beside) == ((), "x87")
+    with pytest.raises(Unsupported, match="x87 stack"):
+        place_signature(X86, signature)
+
+
+def test_which_nan_a_long_double_is_makes_no_difference() -> None:
+    contract = Contract(
+        machine=X86, signature=None, source=SignatureSource.DWARF, arguments=(), results=(), result_beside="x87"
+    )
+    in_use, one, nan = 1 << 640, 0x3FFF << 64 | 1 << 63, 0x7FFF << 64 | 3 << 62
+    minus_nan, infinity = nan | 1 << 79, 0x7FFF << 64 | 1 << 63
+
+    def differs(left: int, right: int) -> bool:
+        return bool(contract.differences(*(Outcome(Status.DONE, registers={"x87": value}) for value in (left, right))))
+
+    assert not differs(in_use | nan, in_use | minus_nan)
+    assert differs(in_use | nan, in_use | one)
+    assert differs(in_use | infinity, in_use | infinity | 1 << 79)
+    assert differs(in_use | nan, nan)
 
 
 def test_results_that_cannot_be_compared_are_said() -> None:

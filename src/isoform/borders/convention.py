@@ -15,12 +15,20 @@ from isoform.model.verdict import Assumption
 _EIGHTBYTE = 8
 
 
-def place_signature(machine: Machine, signature: Signature) -> Placement:
-    """Arguments and results of a function with this signature on this machine."""
+def place_signature(machine: Machine, signature: Signature, is_compared: bool = False) -> Placement:
+    """Arguments and results of a function with this signature on this machine. `is_compared`: it is one of the two
+    compared functions. Only of these may the result be on the x87 stack, which is compared whole when they return; what
+    a callee leaves there is not followed."""
     if signature.convention:
         what = "a function called through a pointer" if signature.name == "(*)" else signature.name
         raise Unsupported(f"{what} is declared with the calling convention {signature.convention}, not the usual one")
-    return machine.place(signature)
+    placement = machine.place(signature)
+    if placement.result_beside and not is_compared:
+        raise Unsupported(
+            f"the result of {signature.name} has the type '{signature.result.spelling}', which isoform cannot place: "
+            "it is on the x87 stack"
+        )
+    return placement
 
 
 def argument_assumptions(machine: Machine, arguments: Sequence[Argument]) -> list[Assumption]:

@@ -91,7 +91,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
         inferred = infer(target, rewrite, options.calls is not CallRule.UNINTERPRETED, no_return)
         declared = inferred.signature
     signature = shaped(declared, options.shapes, machine.word_bits)
-    placement = place_signature(machine, signature) if inferred is None else _placed(machine, signature, inferred)
+    placement = place_signature(machine, signature, True) if inferred is None else _placed(machine, signature, inferred)
     contract = Contract(
         machine=machine,
         signature=signature,
@@ -100,6 +100,7 @@ def _contract(functions: Functions, options: Options, no_return: Collection[str]
         results=() if options.return_as is ReturnAs.VOID else (inferred or placement).results,
         stack_argument_bytes=placement.stack_argument_bytes,
         result_space=placement.result_space,
+        result_beside=placement.result_beside,
         return_as=options.return_as,
         memory=_memory_rule(machine, options),
         aborts=options.aborts,
@@ -148,7 +149,7 @@ def _held_against_code(contract: Contract, functions: Functions, no_return: Coll
     signature = contract.signature
     assert signature is not None
     for function in functions:
-        refuse_other_conventions(function, signature, place_signature(function.machine, signature))
+        refuse_other_conventions(function, signature, place_signature(function.machine, signature, True))
         if signature.result.kind is TypeKind.VOID:
             refuse_unlikely_void(function, contract.calls is not CallRule.UNINTERPRETED, no_return)
     if contract.abis is not None:
@@ -231,7 +232,7 @@ def _single_words(function: Function, contract: Contract) -> Passed:
     own = function.image.signatures.get(function.name)
     if own is not None and contract.source is SignatureSource.DWARF:
         try:
-            arguments = place_signature(contract.machine, own).arguments
+            arguments = place_signature(contract.machine, own, True).arguments
         except (Unsupported, UserError):
             return ()
     return tuple((a.places[0].register, a.places[0].offset, a.type) for a in arguments if len(a.places) == 1)
@@ -287,15 +288,15 @@ def _about_declarations(target: Function, rewrite: Function, signature: Signatur
         yield Assumption("signature-declared-once", why)
     theirs = declared[1]
     machine = target.machine
-    if theirs is not None and place_signature(machine, theirs) != _renamed(machine, signature, theirs):
+    if theirs is not None and place_signature(machine, theirs, True) != _renamed(machine, signature, theirs):
         why = f"both are called as {signature}, though the rewrite is declared as {theirs}"
         yield Assumption("target-signature", why)
 
 
 def _renamed(machine: Machine, signature: Signature, like: Signature) -> Placement:
     """Where `signature` puts things, with the parameter names and spellings of `like`: what remains is layout."""
-    placement = place_signature(machine, signature)
-    other = place_signature(machine, like)
+    placement = place_signature(machine, signature, True)
+    other = place_signature(machine, like, True)
     if len(placement.arguments) != len(other.arguments):
         return placement
     arguments = tuple(

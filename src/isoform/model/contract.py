@@ -25,7 +25,7 @@ from isoform.model.outcome import (
     Outcome,
     Status,
 )
-from isoform.model.signature import CType, Signature, TypeKind
+from isoform.model.signature import LONG_DOUBLE_BITS, CType, Signature, TypeKind
 from isoform.model.values import dataclass
 
 if TYPE_CHECKING:
@@ -276,6 +276,8 @@ class Contract:
     stack_argument_bytes: int = 0
     result_space: int = 0
     """Bytes of the space to which the first argument points if the result is returned in memory; else 0."""
+    result_beside: str = ""
+    """A register that is compared anyway and whose low 80 bits are a `long double` result; "" if there is none."""
     return_as: ReturnAs = ReturnAs.VALUE
     memory: MemoryRule = MemoryRule.COMPARE
     aborts: AbortRule = AbortRule.EQUAL
@@ -386,7 +388,9 @@ class Contract:
         registers = target.registers, rewrite.registers
         for name in self.machine.convention.restored:
             left, right = registers[0].get(name, 0), registers[1].get(name, 0)
-            if left != right:
+            if name == self.result_beside and left != right:
+                yield from _extended_differences(left, right)
+            elif left != right:
                 yield Difference(f"{name}, which must be restored", hex(left), hex(right))
         if target.return_target != rewrite.return_target:
             yield Difference("where it returns to", *(returned(o) for o in (target, rewrite)))
@@ -433,6 +437,19 @@ class Contract:
         if kind is not None and is_wide_integer and value >> 31 in (0, (1 << (bits - 31)) - 1):
             bits = max(32, kind.bits)  # the rest is its extension
         return show_number(value & ((1 << bits) - 1), bits, signed)
+
+
+def _extended_differences(left: int, right: int) -> Iterator[Difference]:
+    """The differences of two registers that begin with a `long double` result. Which NaN it is does not count:
+    compilers may negate one, or swap two."""
+    results = [value & _EXTENDED for value in (left, right)]
+    if left ^ results[0] != right ^ results[1]:
+        yield Difference("what is left on the x87 stack", hex(left), hex(right))
+    elif not all(value & _EXPONENT == _EXPONENT and value & _FRACTION for value in results):
+        yield Difference("return value", *map(hex, results))
+
+
+_EXTENDED, _EXPONENT, _FRACTION = (1 << LONG_DOUBLE_BITS) - 1, 0x7FFF << 64, (1 << 63) - 1
 
 
 def show_number(value: int, bits: int, signed: bool) -> str:

@@ -20,6 +20,8 @@ class Placement:
     """Bytes of the caller's stack that hold arguments, from `stack_arguments_offset` on."""
     result_space: int = 0
     """Bytes of a result in memory: the first argument then holds its address."""
+    result_beside: str = ""
+    """Where the result is if that is in none of the result registers, but in a register that is compared anyway."""
 
 
 def extended_size(machine: Machine, ctype: CType, place: Place) -> int:

@@ -108,7 +108,8 @@ class _SystemV:
         arguments = [self._result_pointer()] if self._result_in_memory() else []
         arguments += [Argument(p.name, p.type, self._places(p.name, p.type)) for p in self._signature.parameters]
         space = self._signature.result.bits // 8 if self._result_in_memory() else 0
-        return Placement(tuple(arguments), results, self._stack, space)
+        beside = "x87" if _is_long_double(self._signature.result) else ""
+        return Placement(tuple(arguments), results, self._stack, space, beside)
 
     def _places(self, name: str, ctype: CType) -> tuple[Place, ...]:
         classes = self._classes(f"parameter {name}", ctype)
@@ -155,7 +156,7 @@ class _SystemV:
 
     def _results(self) -> Iterator[Result]:
         result = self._signature.result
-        if result.kind is TypeKind.VOID:
+        if result.kind is TypeKind.VOID or _is_long_double(result):
             return
         if result.bits <= 128 and any(_is_long_double(scalar) for _, scalar in result.scalars()):
             raise self._unsupported("the result", result, "it may be on the x87 stack")
