@@ -137,7 +137,8 @@ def _restricted(functions: Functions, options: Options, declared: Signature, pla
 def _with_inferred(contract: Contract, inferred: Inferred) -> Contract:
     """The contract with what is certain, and what is not, where only the code tells the signature."""
     narrow, bytes_read = inferred.narrow, inferred.bytes_read
-    contract = replace(contract, certain=inferred.certain, narrow=narrow, bytes_read=bytes_read)
+    beside = next(iter(contract.machine.convention.not_across_calls), "")
+    contract = replace(contract, certain=inferred.certain, narrow=narrow, bytes_read=bytes_read, result_beside=beside)
     if contract.return_as is not ReturnAs.BOOL:
         return contract
     certain, possible = readings_as_bool(contract.machine, inferred)

@@ -42,18 +42,3 @@ long double rounded_up(long double x)
         return x;
     return u.parts.sign_and_exponent >> 15 ? x - 0x1p63L + 0x1p63L : x + 0x1p63L - 0x1p63L;
 }
-
-long double negated(long double x)
-{
-    return -x;
-}
-
-long double negated_times(long double x)
-{
-    return x * -1.0L;
-}
-
-double narrowed(long double x)
-{
-    return x;
-}
