@@ -17,7 +17,7 @@ _EIGHTBYTE = 8
 
 def place_signature(machine: Machine, signature: Signature, is_compared: bool = False) -> Placement:
     """Arguments and results of a function with this signature on this machine. `is_compared`: it is one of the two
-    compared functions. Only of these may the result be on the x87 stack, which is compared whole when they return; what
+    compared functions. Only of these may the result be in a register that is compared whole when they return; what
     a callee leaves there is not followed."""
     if signature.convention:
         what = "a function called through a pointer" if signature.name == "(*)" else signature.name
@@ -26,7 +26,7 @@ def place_signature(machine: Machine, signature: Signature, is_compared: bool = 
     if placement.result_beside and not is_compared:
         raise Unsupported(
             f"the result of {signature.name} has the type '{signature.result.spelling}', which isoform cannot place: "
-            "it is on the x87 stack"
+            "no register for results holds it"
         )
     return placement
 

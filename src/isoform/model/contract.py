@@ -452,7 +452,7 @@ def _extended_differences(left: int, right: int) -> Iterator[Difference]:
     compilers may negate one, or swap two."""
     results = [value & _EXTENDED for value in (left, right)]
     if left ^ results[0] != right ^ results[1]:
-        yield Difference("what is left on the x87 stack", hex(left), hex(right))
+        yield Difference("what is left beside the result", hex(left), hex(right))
     elif not all(value & _EXPONENT == _EXPONENT and value & _FRACTION for value in results):
         yield Difference("return value", *map(hex, results))
 
