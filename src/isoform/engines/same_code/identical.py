@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import field
 from functools import cached_property
 
 from isoform.borders.initialisers import are_alike, initialisers
@@ -30,6 +29,7 @@ from isoform.engines.same_code.assumed import (
 )
 from isoform.engines.same_code.bases import Bases
 from isoform.engines.same_code.code_addresses import counts_from_code
+from isoform.engines.same_code.found import Entries, Found, Objects
 from isoform.engines.same_code.meaning import (
     DISTANCE,
     SLOT_SIZE,
@@ -49,7 +49,6 @@ from isoform.load.image import Image
 from isoform.load.section_names import is_section_bound
 from isoform.model.library import HELPERS, library_function
 from isoform.model.microop import Kind
-from isoform.model.values import dataclass
 from isoform.model.verdict import CALLS_AGREE, Assumption, in_bounds, merged_assumptions
 from isoform.sym.state import VALID_MEMORY
 
@@ -59,41 +58,9 @@ _LINE = 64
 MOST_OBJECT = 1 << 22
 """Bytes of an object that is compared."""
 
-Entries = tuple[int, int]
-"""The addresses of two functions' code."""
-Objects = tuple[int, int, int]
-"""The addresses of two objects, and their size."""
-
 
 class Differs(Exception):
     """The two are not the same code, or it is not certain; the message says where."""
-
-
-@dataclass
-class _Found:
-    """What a pair leads to, and what it rests on."""
-
-    functions: set[Entries] = field(default_factory=set)
-    called: set[Entries] = field(default_factory=set)
-    """Those of the functions that are called, or whose address is taken."""
-    objects: set[Objects] = field(default_factory=set)
-    assumptions: list[Assumption] = field(default_factory=list)
-    is_wide: bool = False
-    forms: bool = False
-    """Whether it computes with addresses of named data."""
-    loads: bool = False
-    """Whether it has such addresses from the global offset table."""
-    forms_unnamed: bool = False
-    """The same for constants without a name."""
-    standing: set[Entries] = field(default_factory=set)
-    """Starts of constants whose addresses go somewhere: they may be compared, so one must stand for one."""
-    jumps_anywhere: bool = False
-    leads_to_code: bool = False
-    """For data: whether it may hold distances to instructions."""
-    why_not: str = ""
-
-    def rests_on(self, *assumptions: Assumption) -> None:
-        self.assumptions += [one for one in assumptions if one not in self.assumptions]
 
 
 class Identical:
@@ -109,8 +76,8 @@ class Identical:
         self._meanings = Meanings(left), Meanings(right)
         self._unnameds = [Unnameds(m, walker) for m, walker in zip(self._meanings, self.walkers, strict=True)]
         self._bases = Bases(self._meanings, self.walkers)
-        self._locals: dict[Entries, _Found] = {}
-        self._data: dict[Objects, _Found] = {}
+        self._locals: dict[Entries, Found] = {}
+        self._data: dict[Objects, Found] = {}
         self._unusual: dict[tuple[int, int], bool] = {}
         """Whether a function reads its return address, by the number of its file and its entry."""
 
@@ -184,24 +151,24 @@ class Identical:
                     pending.append(self._required(self._of_objects(extent)))
         return list(functions), list(objects)
 
-    def _required(self, found: _Found) -> _Found:
+    def _required(self, found: Found) -> Found:
         if found.why_not:
             raise Differs(found.why_not)
         return found
 
     # -- functions ------------------------------------------------------------------------------------
 
-    def _local(self, entries: Entries) -> _Found:
+    def _local(self, entries: Entries) -> Found:
         """What two functions lead to, without looking there."""
         if entries not in self._locals:
-            self._locals[entries] = found = _Found()
+            self._locals[entries] = found = Found()
             try:
                 self._compare(entries, found)
             except Differs as reason:
                 found.why_not = str(reason)
         return self._locals[entries]
 
-    def _compare(self, entries: Entries, found: _Found) -> None:
+    def _compare(self, entries: Entries, found: Found) -> None:
         left, right = (walker.walk(entry) for walker, entry in zip(self.walkers, entries, strict=True))
         if left.refused or right.refused:
             raise Differs(left.refused or right.refused)
@@ -219,7 +186,7 @@ class Identical:
         if counts_from_code(self._meanings[0], self.walkers[0], entries[0]):
             raise Differs("it computes with the address of a function, or reads there")
 
-    def _note(self, walk: Walk, found: _Found) -> None:
+    def _note(self, walk: Walk, found: Found) -> None:
         if walk.is_undefined:
             found.rests_on(SAME_UNDEFINED)
         if walk.is_unsupported:
@@ -232,7 +199,7 @@ class Identical:
             why = f"no code follows the calls of {', '.join(sorted(walk.ended))}: what is called there does not return"
             found.rests_on(Assumption("does-not-return", why))
 
-    def _refer(self, one: Reference, other: Reference, found: _Found) -> None:
+    def _refer(self, one: Reference, other: Reference, found: Found) -> None:
         left, right = (m.of(r.number) for m, r in zip(self._meanings, (one, other), strict=True))
         if left is None or right is None:
             raise Differs("what an address in it stands for is not known")
@@ -252,9 +219,7 @@ class Identical:
         found.forms |= one.role is Role.FORM and isinstance(left, Object)
         found.loads |= isinstance(left, Slot) and isinstance(left.holds, Object)
 
-    def _alike(
-        self, left: Meaning, right: Meaning, found: _Found, is_call: bool = False, is_read: bool = False
-    ) -> None:
+    def _alike(self, left: Meaning, right: Meaning, found: Found, is_call: bool = False, is_read: bool = False) -> None:
         if isinstance(left, Slot) and isinstance(right, Slot):
             self._alike(left.holds, right.holds, found)
         elif isinstance(left, Outside) and isinstance(right, Outside):
@@ -266,7 +231,7 @@ class Identical:
         else:
             raise Differs("a name in it stands for different kinds of things")
 
-    def _outside(self, left: Outside, right: Outside, found: _Found) -> None:
+    def _outside(self, left: Outside, right: Outside, found: Found) -> None:
         if left != right:
             raise Differs(f"one refers to {left.name} and the other to {right.name}")
         said = library_function(left.name.lstrip("_"))
@@ -282,7 +247,7 @@ class Identical:
             shown = " and ".join(f"{left.name}@{version}" for version in versions)
             found.rests_on(Assumption("versions-agree", f"{shown} do the same: two versions of one library function"))
 
-    def _code(self, left: Code, right: Code, found: _Found, is_call: bool) -> None:
+    def _code(self, left: Code, right: Code, found: Found, is_call: bool) -> None:
         pair = left.entry, right.entry
         if not is_call and not left.names & right.names:
             raise Differs("it takes the address of functions with different names")
@@ -293,14 +258,14 @@ class Identical:
         found.rests_on(RETURN_ADDRESSES, *(() if is_call else (FUNCTION_ADDRESSES,)))
         self._interposed(left.names, right.names, found)
 
-    def _interposed(self, left: frozenset[str], right: frozenset[str], found: _Found) -> None:
+    def _interposed(self, left: frozenset[str], right: frozenset[str], found: Found) -> None:
         replaced = [m.is_replaceable(names) for m, names in zip(self._meanings, (left, right), strict=True)]
         if any(replaced) and (not all(replaced) or len(left | right) > 1):  # of several names each may be replaced
             names = ", ".join(sorted(left | right))
             why = f"other files could replace the definitions of {names} when they are linked, and do not"
             found.rests_on(Assumption("not-interposed", why))
 
-    def _objects(self, left: Object, right: Object, found: _Found, is_read: bool) -> None:
+    def _objects(self, left: Object, right: Object, found: Found, is_read: bool) -> None:
         """`is_read`: its address goes nowhere. Otherwise two constants of the same contents are still two."""
         shown = min(left.names)
         if left.is_writable != right.is_writable or left.size != right.size or left.offset != right.offset:
@@ -316,7 +281,7 @@ class Identical:
             found.standing.add((left.start, right.start))
         self._interposed(left.names, right.names, found)
 
-    def _unnamed(self, left: Unnamed, right: Unnamed, size: int, found: _Found) -> None:
+    def _unnamed(self, left: Unnamed, right: Unnamed, size: int, found: Found) -> None:
         """Constants without a name: what is read there, or a text."""
         if size:
             found.objects.add((left.own, right.own, size))
@@ -364,17 +329,17 @@ class Identical:
 
     # -- data -----------------------------------------------------------------------------------------
 
-    def _of_objects(self, pair: Objects) -> _Found:
+    def _of_objects(self, pair: Objects) -> Found:
         """What the contents of two objects lead to."""
         if pair not in self._data:
-            self._data[pair] = found = _Found()
+            self._data[pair] = found = Found()
             try:
                 self._contents(pair, found)
             except Differs as reason:
                 found.why_not = str(reason)
         return self._data[pair]
 
-    def _contents(self, pair: Objects, found: _Found) -> None:
+    def _contents(self, pair: Objects, found: Found) -> None:
         starts, size = pair[:2], pair[2]
         kinds = [self._kind(image_number, start) for image_number, start in enumerate(starts)]
         if kinds[0] != kinds[1]:
@@ -400,7 +365,7 @@ class Identical:
         if not kinds[0][0]:
             self._distances(pair, held, found)
 
-    def _same_end(self, numbers: Entries, found: _Found) -> None:
+    def _same_end(self, numbers: Entries, found: Found) -> None:
         """Where an address in data is the end of an object, it may be meant as that."""
         left, right = (m.ended_at(n) for m, n in zip(self._meanings, numbers, strict=True))
         if left is not None and right is not None:
@@ -437,7 +402,7 @@ class Identical:
         """Where relocations put something, in each file."""
         return [sorted(image.relocated) for image in self.images]
 
-    def _distances(self, pair: Objects, held: list[bytearray], found: _Found) -> None:
+    def _distances(self, pair: Objects, held: list[bytearray], found: Found) -> None:
         """Compilers also write tables of distances from the table itself, without a relocation in a linked file. A
         number that leads to the start of something, or to constants without a name, may be such a distance: it must
         then lead to the same on both sides."""
