@@ -81,6 +81,9 @@ class CalleeTable:
             where = "in the registers set before each of its calls, none on the stack, and without padding in them"
             why = f"the arguments of {_listed(unknown)} are {where}"
             yield Assumption("callee-arguments", why)
+        if self._pointer_types:
+            why = "functions called through pointers have the types that these pointers are declared with"
+            yield Assumption("pointer-types", why)
         guessed = any("" in e.pointer_types for e in self._evidence)
         if guessed and self._only_type is not None:
             why = f"functions called through pointers are of the one type that the files declare: {self._only_type}"

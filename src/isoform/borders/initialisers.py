@@ -186,13 +186,19 @@ def _entries(image: Image) -> Iterator[tuple[int, str]]:
         if image.code_at(address):
             yield address, ""
     for low, high, name in _tables(image):
-        section = image.section_at(low)
-        data = b"" if section is None else section.data[low - section.address : high - section.address]
-        for start in range(0, len(data) - _WORD + 1, _WORD):
-            address = int.from_bytes(data[start : start + _WORD], image.byte_order)
+        for place in range(low, high - _WORD + 1, _WORD):
+            address = _word(image, place)
             own = image.aliases.get(address, address)
             if image.code_at(own):
                 yield own, name
+
+
+def _word(image: Image, place: int) -> int:
+    """A word of a table, which may begin in one section and end in another."""
+    section = image.section_at(place)
+    start = place - section.address if section is not None else 0
+    data = b"" if section is None else section.data[start : start + _WORD]
+    return int.from_bytes(data, image.byte_order)
 
 
 def _tables(image: Image) -> Iterator[tuple[int, int, str]]:

@@ -7,6 +7,7 @@ If a check fails, the report says which one and where. The verdict is about the 
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -43,6 +44,15 @@ _CHECKS = (
 )
 """Groups of checks, the most frequent first, in words."""
 _MEANING_FLAGS = ("-D", "-U", "-I", "-std=", "-funsigned-char", "-fsigned-char", "-fwrapv", "-fshort-enums")
+_NO_OPERAND = ("-D", "-U", "-I")
+_BUILD_FLAGS = re.compile(
+    r"-O\w*|-g\w*|-w|-W(?!p,|a,|l,)[^,]*|-f(no-)?(pic|PIC|pie|PIE|plt|builtin|inline|common|stack-protector\S*|cf-protection\S*"
+    r"|strict-aliasing|tree-\S*|unroll\S*|omit-frame-pointer|asynchronous-unwind-tables|(function|data)-sections"
+    r"|ffp-contract\S*|sanitize\S*)"
+)
+"""Flags that change how a source is compiled, and not what it says."""
+_OF_ITS_BUILD = ("optimize", "__OPTIMIZE__", "__clang__", "__GNUC__")
+"""What a source has that means something else if it is compiled otherwise."""
 _POINTER_BYTES = 8
 _FUEL = 1_000_000
 
@@ -90,15 +100,30 @@ def _sides(verdict: Different, images: Sequence[Image], loading: Sequence[LoadOp
     subjects, witness = (verdict.target, verdict.rewrite), verdict.witness
     for index, outcome in enumerate((witness.target, witness.rewrite)):
         path, _ = split_spec(subjects[index].path)
-        source = _Source(path, subjects[index].function, subjects[index].isa, _kept(loading[index].cflags))
+        flags = _kept(loading[index].cflags)
+        if flags is None:
+            continue
+        source = _Source(path, subjects[index].function, subjects[index].isa, flags)
         is_checkable = path.suffix == ".c" and source.isa in TARGETS and outcome.status is Status.DONE
+        is_checkable = is_checkable and not _depends_on_build(path)
         if is_checkable and not _depends_on_places(images[index], witness.inputs, outcome):
             yield _Side(source, images[index], outcome, is_target=index == 0)
 
 
-def _kept(flags: Sequence[str]) -> tuple[str, ...]:
-    """The flags that say what the source means, not how it is optimised."""
-    return tuple(flag for flag in flags if flag.startswith(_MEANING_FLAGS))
+def _kept(flags: Sequence[str]) -> tuple[str, ...] | None:
+    """The flags that say what the source means, not how it is optimised. None if that is not known of one."""
+    kept = tuple(flag for flag in flags if flag.startswith(_MEANING_FLAGS))
+    others = (flag for flag in flags if flag not in kept)
+    is_clear = all(map(_BUILD_FLAGS.fullmatch, others)) and not any(flag in _NO_OPERAND for flag in kept)
+    return kept if is_clear else None
+
+
+def _depends_on_build(path: Path) -> bool:
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError:
+        return True
+    return any(word in text for word in _OF_ITS_BUILD)
 
 
 def _depends_on_places(image: Image, inputs: Inputs, outcome: Outcome) -> bool:

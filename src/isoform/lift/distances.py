@@ -16,7 +16,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from functools import cached_property
 
-from isoform.lift.function import Block, BlockId, Function, Return, outside_call
+from isoform.lift.function import Block, BlockId, Function, Return, Switch, outside_call
 from isoform.lift.liveness import Liveness
 from isoform.lift.simplify import overlaps
 from isoform.model.microop import Kind, MicroOp, Space, Var, number_of
@@ -25,12 +25,12 @@ from isoform.model.values import dataclass
 
 @dataclass(frozen=True)
 class EntriesAtCall:
+    """What jumps left behind."""
+
     registers: frozenset[str]
     """Those for arguments that may hold an entry of a table of distances."""
     slots: frozenset[int]
     """Of the stack, by their distance from the stack pointer."""
-    moved: frozenset[str]
-    """Registers in which it is not a remainder of a jump: something was done to have it there."""
 
 
 class What(Enum):
@@ -39,8 +39,8 @@ class What(Enum):
     PLACE = auto()
     """That of an entry: something was added."""
     ENTRY = auto()
-    MOVED = auto()
-    """Besides `ENTRY`: it was moved from one register to another. Code does not do that to add it to an address."""
+    REMAINDER = auto()
+    """An entry that is still in the register from which a jump through the table took it."""
     MEANT = auto()
     """The sum of a table's address and an entry."""
     NUMBER = auto()
@@ -56,7 +56,8 @@ _DECIDING = (Kind.LOAD, Kind.CBRANCH, Kind.SELECT, Kind.BRANCHIND, Kind.CALLIND)
 """By their first operand; a conditional branch by its last."""
 _NUMBER_BYTES = 4
 """The smallest register that holds numbers; flags are smaller."""
-_NUMBERS = frozenset({What.ENTRY, What.MOVED, What.NUMBER})
+_ENTRIES = frozenset({What.ENTRY, What.REMAINDER})
+_NUMBERS = _ENTRIES | {What.NUMBER}
 _IN_TABLE = frozenset({What.TABLE, What.PLACE})
 _MAY_BE_ADDED = {
     (What.TABLE, None): What.PLACE,
@@ -139,7 +140,8 @@ class _Flow:
             call = outside_call(block.exit)
             for successor in block.successors:
                 came_back = call is not None and not call.system and successor == call.then
-                after = self._used_after(successor, self._after_call(state) if came_back else state)
+                state_after = self._after_call(state) if came_back else state
+                after = self._used_after(successor, state_after, isinstance(block.exit, Switch))
                 known = entries.get(successor)
                 merged = after.copy() if known is None else known.joined(after)
                 if known is None or not merged.is_as(known):
@@ -147,13 +149,15 @@ class _Flow:
                     pending.append(successor)
         return False
 
-    def _used_after(self, block: BlockId, state: _State) -> _State:
+    def _used_after(self, block: BlockId, state: _State, has_jumped: bool) -> _State:
         """At the start of a block. A jump leaves the address of its table behind, in registers that may hold something
         else on other paths, so that only those are followed further that code reads. Numbers may also be results and
         arguments."""
         live = self._liveness.entry.get(block, 0)
         held = {}
         for key, values in state.held.items():
+            if has_jumped and not isinstance(key, int) and What.ENTRY in values:
+                values = values - {What.ENTRY} | {What.REMAINDER}
             if isinstance(key, int) or self._liveness.mask(key) & live:
                 held[key] = values
             elif values & _NUMBERS and self._is_in_number(key):
@@ -220,7 +224,7 @@ class _Flow:
         if op.kind in (Kind.INT_XOR, Kind.INT_SUB) and op.ins[0] == op.ins[1]:
             return _NOTHING
         if op.kind in _SAME:
-            return values[0] | {What.MOVED} if What.ENTRY in values[0] and self._moves(op) else values[0]
+            return _as_entries(values[0]) if self._moves(op) else values[0]
         if op.kind is Kind.SELECT:
             return values[1] | values[2]
         return (_sum(values) if op.kind is Kind.INT_ADD else None) or frozenset({What.NUMBER})
@@ -233,7 +237,7 @@ class _Flow:
         return machine.containers_by_byte.get(found.offset) != machine.containers_by_byte.get(op.out.offset)
 
     def _leaves(self, block: Block, state: _State) -> bool:
-        """Whether a number is a result or an argument."""
+        """Whether a number is a result, or was put where an argument is. (What a jump leaves there may be none.)"""
         convention = self._function.machine.convention
         if isinstance(block.exit, Return):
             names = (*convention.result, *convention.float_result)
@@ -241,14 +245,13 @@ class _Flow:
         if outside_call(block.exit) is None:
             return False
         names = (*convention.integer_arguments, *convention.float_arguments)
-        entries = {name for name in names if What.ENTRY in self._in_register(state, name)}
+        entries = {name for name in names if self._in_register(state, name) & _ENTRIES}
         here = state.stack.get(self._stack_pointer)
         slots = {key - (here or 0) for key, v in state.held.items() if isinstance(key, int) and What.ENTRY in v}
         if slots and here is None:
             return True
-        moved = {name for name in entries if What.MOVED in self._in_register(state, name)}
-        self.at_calls[block.id] = EntriesAtCall(frozenset(entries), frozenset(slots), frozenset(moved))
-        return any(What.NUMBER in self._in_register(state, name) for name in names)
+        self.at_calls[block.id] = EntriesAtCall(frozenset(entries), frozenset(slots))
+        return any(self._in_register(state, name) & {What.ENTRY, What.NUMBER} for name in names)
 
     def _in_register(self, state: _State, name: str) -> _Values:
         return self._of(state, self._function.machine.registers[name])
@@ -289,10 +292,14 @@ class _Flow:
         return frozenset().union(*found)
 
 
+def _as_entries(values: _Values) -> _Values:
+    return values - {What.REMAINDER} | {What.ENTRY} if What.REMAINDER in values else values
+
+
 def _sum(values: list[_Values]) -> _Values | None:
     """What the sum of two values may be, None if it is nothing that is meant."""
     found = set()
-    left, right = (one - {What.MOVED} for one in values)
+    left, right = (_as_entries(one) for one in values)
     for one in left or {None}:
         for other in right or {None}:
             kind = _MAY_BE_ADDED.get((one, other)) or _MAY_BE_ADDED.get((other, one))  # type: ignore[arg-type]

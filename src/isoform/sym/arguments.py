@@ -81,12 +81,12 @@ class Arguments:
         return [name for name in names if any(overlaps(out, registers[name]) for out in written)]
 
     def _refuse_entries(self, block: Block, name: str, parts: Iterable[ArgumentPart], is_declared: bool) -> None:
-        """Jumps leave entries behind in registers for arguments. Where no declaration says which of these are read,
-        only an entry that was put there counts (`callee-arguments`)."""
+        """Jumps leave entries behind in registers for arguments. A declaration says which of these are read; without
+        one they count as what they are, remainders (`callee-arguments`)."""
         held = self._entries.get(block.id)
         if held is None:
             return
-        registers = held.registers if is_declared else held.moved
+        registers = held.registers if is_declared else frozenset[str]()
         if any(part.may and (part.register in registers or self._is_in_slot(part, held.slots)) for part in parts):
             why = "an entry of a table of distances, which is a number that a linker decides"
             raise Unsupported(f"{self._function.name} may pass {name} {why}")

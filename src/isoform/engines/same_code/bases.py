@@ -56,9 +56,10 @@ class Bases:
             function = _lifted(walker, entry)
         except (Unsupported, UserError):
             return names
-        # How far is only known in object files.
+        # How far is only known in object files. What gets an address may count from it, too.
+        moving = moving_bases(function)
         is_counted = walker.image.is_linked and _has_bounds(function)
-        return names if is_counted or leaves_objects(function) else set()
+        return names if is_counted or moving.given or leaves_objects(function) else set()
 
     @cached_property
     def has_same_layout(self) -> bool:
