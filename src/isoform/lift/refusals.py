@@ -21,6 +21,10 @@ _COUNTING = (Kind.INT_ADD, Kind.INT_SUB)
 def refuse_code(function: Function) -> None:
     """Raise `Unsupported` if code uses what no engine follows."""
     refuse_surroundings(function)
+    if function.image.has_writable_code:
+        raise Unsupported(
+            "a section of the file is both writable and executable: what is there may be variables, or change"
+        )
     _refuse_section_bounds(function)
     _refuse_ambiguous_bases(function)
     _refuse_masked_memory(function)

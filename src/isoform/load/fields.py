@@ -62,7 +62,8 @@ class AddressPart(NamedTuple):
     whole: int | None
     """The address; None for the upper part alone."""
     upper: tuple[str, int]
-    """What the upper part is: equal ones are the same number, by the address that is meant or by the instruction."""
+    """Identifies the upper part: two that are equal here are the same number. It is the address that is meant, or the
+    instruction that the address counts from."""
 
 
 @dataclass(frozen=True)

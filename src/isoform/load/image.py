@@ -184,6 +184,11 @@ class Image:
     between the sides only because the data had to be placed somewhere."""
 
     @property
+    def has_writable_code(self) -> bool:
+        """Whether a linked file has a section of code that may be written: what is there is not looked at as data."""
+        return self.is_linked and any(section.executable and section.writable for section in self.sections)
+
+    @property
     def byte_order(self) -> Order:
         return byte_order(self.machine)
 

@@ -2,7 +2,7 @@
 
 A variable may be put into a section `.note.x` or `.gcc_except_table.x`. Names alone do not tell: such a section is the
 program's own if a symbol names an object in it, if code or data of the program refers to it, or, in a linked file, if
-no linker makes a section of that name. It gets another name here, by which nobody takes it for anything else.
+no linker makes a section of that name. It gets another name here, so that it counts as data like any other.
 """
 
 from __future__ import annotations

@@ -96,8 +96,10 @@ class SameCode:
 
     def _refuse_files(self) -> None:
         for image in self._images:
-            if image.machine != "x86_64" or image.is_fixed or image.has_handlers:
-                raise NotTheSame("the file is not for x86-64, at fixed addresses, or handles exceptions")
+            if image.machine != "x86_64" or image.is_fixed or image.has_handlers or image.has_writable_code:
+                raise NotTheSame(
+                    "the file is not for x86-64, at fixed addresses, handles exceptions, or may write its code"
+                )
 
     def _closure(self, entries: list[Pair]) -> tuple[dict[Pair, LeadsTo], set[Extent], set[str]]:
         functions: dict[Pair, LeadsTo] = {}
@@ -279,6 +281,8 @@ class SameCode:
                 raise NotTheSame("it uses more than one entry of the global offset table")
             left, right = left.holds, right.holds
             self._same_thing(left, right, found, is_read=False, is_call=False)
+            if isinstance(left, ObjectAt):
+                found.rests_on.add("addresses-in-objects")
         elif isinstance(left, ConstantAt) and isinstance(right, ConstantAt):
             self._same_constant(left.own, right.own, one, found)
         else:

@@ -88,6 +88,8 @@ class Identical:
             return f"code of {self._machine.title} is compared by the engines"
         if any(image.has_handlers for image in self.images):
             return "a file handles exceptions, by tables that are not compared"
+        if any(image.has_writable_code for image in self.images):
+            return "a section of a file is both writable and executable"
         if any(image.is_fixed for image in self.images):
             return "a program at fixed addresses does not say which numbers are addresses"
         return ""
