@@ -107,8 +107,9 @@ def _is_of_compiler(function: Function) -> bool:
 
 def _only_registers_clones(function: Function) -> bool:
     """Whether it is the `frame_dummy` that compilers add to every linked file: it neither stores nor reads anything,
-    and jumps only to the function of libitm that is given the table of transactional clones, if there is one. (A
-    function of the program may have its name, and files without symbols have it, too.)"""
+    and jumps only to the function of libitm that is given the table of transactional clones, if there is one; in a
+    program at fixed addresses a linker has decided that. (A function of the program may have its name, and files
+    without symbols have it, too.)"""
     externals = function.image.externals
     ops = [op for instruction in function.instructions.values() for op in instruction.ops]
     kinds = Counter(op.kind for op in ops)
@@ -116,7 +117,7 @@ def _only_registers_clones(function: Function) -> bool:
     named = {externals[number] for number in numbers if number is not None and number in externals}
     reads_only_return_address = kinds[Kind.LOAD] <= kinds[Kind.RETURN]
     calls = any(isinstance(block.exit, Call) for block in function.blocks.values())
-    return named == {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
+    return named <= {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
 
 
 def _only_starts_profiling(function: Function) -> bool:
