@@ -167,7 +167,7 @@ def test_which_nan_a_long_double_is_makes_no_difference() -> None:
 
 def test_results_that_cannot_be_compared_are_said() -> None:
     for text in ("long double f(void)", "struct s { long double a; }; struct s f(void)"):
-        with pytest.raises(Unsupported, match="x87|no register for results"):
+        with pytest.raises(Unsupported, match=r"x87|no register for results"):
             place(text)
     with pytest.raises(UserError, match="members overlap"):
         place("union u { char c; long l; }; union u f(void)")
