@@ -543,6 +543,14 @@ def test_an_index_that_may_leave_a_table(tmp_path: Path) -> None:
     assert "in-bounds" not in objects.same(text % (5, "i"), FIRST + text % (5, "i"))
 
 
+def test_a_table_that_a_callee_indexes(tmp_path: Path) -> None:
+    objects = Built(tmp_path, flags=("-O1", "-fno-sanitize=all"))
+    data = "int t[4] = {1, 2, 3, 4};\nint u = %s;\nvoid set(int i, int x) { t[i] = x; u = x; }\n"
+    callee = "__attribute__((noinline)) static int get(int *p, unsigned i) { return p[i]; }\n"
+    text = data + callee + "int f(unsigned i) { return get(t, i) + get(t + 1, i); }\n"
+    assert "in-bounds" in objects.same(text % 5, text % 6)
+
+
 def test_outside_functions_may_differ_in_what_they_call_back(objects: Built) -> None:
     for call in ("g(x)", "p(x)"):
         text = "int g(int); extern int (*p)(int); int f(int x) { return " + call + " * 2; }\n"
