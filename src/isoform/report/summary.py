@@ -277,8 +277,11 @@ def _certificate(proof: Proof) -> Iterator[Labelled]:
 
 
 def _contract(contract: Contract) -> Iterator[str]:
-    signature = str(contract.signature) if contract.signature is not None else _convention(contract)
-    yield f"{signature}, from {contract.source.value}"
+    if contract.signature is None and not contract.arguments and not contract.results:
+        yield "not settled: the question could not be posed"
+    else:
+        signature = str(contract.signature) if contract.signature is not None else _convention(contract)
+        yield f"{signature}, from {contract.source.value}"
     if contract.return_as is not ReturnAs.VALUE:
         rules = {ReturnAs.BOOL: "only zero or nonzero of the result counts", ReturnAs.VOID: "the result does not count"}
         yield rules[contract.return_as]
