@@ -22,10 +22,16 @@ def refuse_unwritable(path: Path | None, option: str) -> None:
 
 
 def write_whole(path: Path, text: str, option: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
+    """All of it or nothing, and to where a link leads. What is no ordinary file (`/dev/null`, a pipe) stays what it
+    is."""
+    place = path.resolve()
+    partial = place.with_name(f".{place.name}.partial")
     try:
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8")
+            return
         partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        partial.replace(place)
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise UserError(f"{option} {path} cannot be written: {error.strerror or error}.") from None
