@@ -82,3 +82,48 @@ def test_the_loader_is_told_where_constructors_are(tmp_path: Path) -> None:
         assert content.count(b".init_array\0") == 1
         paths[-1].write_bytes(content.replace(b".init_array\0", b".other_name\0"))
     assert isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f").verdict == "unknown"
+
+
+ASSEMBLED = """
+        .text
+        .globl f
+        .type f, @function
+f:      mov v(%rip), %eax
+        ret
+        .size f, . - f
+        .globl set
+        .type set, @function
+set:    mov %edi, v(%rip)
+        ret
+        .size set, . - set
+begin:  STEP
+        ret
+        .section .init_array, "aw"
+        .quad begin
+        .local v
+        .comm v, 512, 64
+        .section .note.GNU-stack, "", @progbits
+"""
+
+
+def test_a_constructor_that_writes_with_an_instruction_without_semantics(tmp_path: Path) -> None:
+    paths = []
+    for name, step in (("none", "nop"), ("writes", "fxsave v(%rip)")):
+        source = tmp_path / f"{name}.s"
+        source.write_text(ASSEMBLED.replace("STEP", step))
+        paths.append(source.with_suffix(".so"))
+        subprocess.run(["gcc", "-shared", "-nostdlib", str(source), "-o", str(paths[-1])], check=True)
+    verdict = isoform.compare(f"{paths[0]}:f", f"{paths[1]}:f", signature="int f(void)")
+    assert verdict.verdict == "unknown" or "same-data" in {one.name for one in verdict.assumptions}
+
+
+def test_a_table_that_claims_more_than_the_file_has(tmp_path: Path) -> None:
+    """The dynamic section says so; nothing takes long."""
+    named = library(tmp_path, "long", SOURCE.replace("BEGIN", BEGIN.replace("STEP", "2")), "-O1")
+    path = Path(named.removesuffix(":f"))
+    content = path.read_bytes()
+    sizes = [number.to_bytes(8, "little") for number in (27, 16)]
+    assert content.count(b"".join(sizes)) == 1
+    path.write_bytes(content.replace(b"".join(sizes), sizes[0] + (1 << 60).to_bytes(8, "little")))
+    other = library(tmp_path, "other", SOURCE.replace("BEGIN", BEGIN.replace("STEP", "3")), "-O1")
+    assert isoform.compare(named, other).verdict == "unknown"

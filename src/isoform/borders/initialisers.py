@@ -20,7 +20,7 @@ from isoform.load.image import Image
 from isoform.load.section_names import is_one_of
 from isoform.model.errors import Unsupported, UserError
 from isoform.model.machine import Machine
-from isoform.model.microop import Kind, number_of
+from isoform.model.microop import Kind, Space, number_of
 from isoform.model.outcome import THREAD_POINTER
 from isoform.model.values import dataclass
 
@@ -58,11 +58,18 @@ def initialisers(machine: Machine, image: Image) -> tuple[Initialiser, ...]:
             is_piece = section is not None and section.name == ".init"
             found.append(Initialiser(name, entry, Reach(frozenset(), frozenset(), complete=False), is_piece, table))
             continue
-        if not (image.is_linked and _is_of_compiler(function)) and not _changes_nothing(function):
+        is_harmless = (image.is_linked and _is_of_compiler(function)) or _changes_nothing(function)
+        if _has_unknown(function) or not is_harmless:
             uses = _without_threads(function, reach(function))
-            uses = replace(uses, complete=False) if is_refused(function) else uses
+            is_clear = not is_refused(function) and not _has_unknown(function)
+            uses = uses if is_clear else replace(uses, complete=False)
             found.append(Initialiser(name, entry, uses, table=table))
     return tuple(found)
+
+
+def _has_unknown(function: Function) -> bool:
+    """Whether it has an instruction without semantics: that may write anything."""
+    return any(op.kind is Kind.UNSUPPORTED for one in function.instructions.values() for op in one.ops)
 
 
 def _changes_nothing(function: Function) -> bool:
@@ -107,17 +114,21 @@ def _is_of_compiler(function: Function) -> bool:
 
 def _only_registers_clones(function: Function) -> bool:
     """Whether it is the `frame_dummy` that compilers add to every linked file: it neither stores nor reads anything,
-    and jumps only to the function of libitm that is given the table of transactional clones, if there is one; in a
-    program at fixed addresses a linker has decided that. (A function of the program may have its name, and files
-    without symbols have it, too.)"""
+    and jumps only to the function of libitm that is given the table of transactional clones, if there is one. In a
+    program at fixed addresses a linker has decided that there is none; then it has no address of code. (A function of
+    the program may have its name, and files without symbols have it, too.)"""
     externals = function.image.externals
     ops = [op for instruction in function.instructions.values() for op in instruction.ops]
     kinds = Counter(op.kind for op in ops)
-    numbers = (number_of(var) for op in ops for var in op.ins)
-    named = {externals[number] for number in numbers if number is not None and number in externals}
+    used = [(var.space, number_of(var)) for op in ops for var in op.ins]
+    named = {externals[number] for _, number in used if number is not None and number in externals}
+    has_code = any(number and space is not Space.CODE and function.image.code_at(number, 1) for space, number in used)
+    is_settled = function.image.is_fixed and not named and not has_code
     reads_only_return_address = kinds[Kind.LOAD] <= kinds[Kind.RETURN]
     calls = any(isinstance(block.exit, Call) for block in function.blocks.values())
-    return named <= {_REGISTERS_CLONES} and not calls and not kinds[Kind.STORE] and reads_only_return_address
+    if calls or kinds[Kind.STORE] or not reads_only_return_address:
+        return False
+    return is_settled or named == {_REGISTERS_CLONES}
 
 
 def _only_starts_profiling(function: Function) -> bool:
@@ -187,19 +198,31 @@ def _entries(image: Image) -> Iterator[tuple[int, str]]:
         if image.code_at(address):
             yield address, ""
     for low, high, name in _tables(image):
-        for place in range(low, high - _WORD + 1, _WORD):
+        for place in _words_in(image, low, high):
             address = _word(image, place)
             own = image.aliases.get(address, address)
             if image.code_at(own):
                 yield own, name
 
 
+def _words_in(image: Image, low: int, high: int) -> Iterator[int]:
+    """Where the words of a table are. It may lie in several sections, and claim more than the file has."""
+    found: dict[int, None] = {}
+    for section in image.sections:
+        start, end = max(low, section.address), min(high, section.address + len(section.data))
+        first = low + (start - low) // _WORD * _WORD
+        found |= dict.fromkeys(range(first, min(end, high - _WORD + 1), _WORD))
+    return iter(sorted(found))
+
+
 def _word(image: Image, place: int) -> int:
-    """A word of a table, which may begin in one section and end in another."""
-    section = image.section_at(place)
-    start = place - section.address if section is not None else 0
-    data = b"" if section is None else section.data[start : start + _WORD]
-    return int.from_bytes(data, image.byte_order)
+    """A word, which may begin in one section and end in another."""
+    held = bytearray()
+    for at in range(place, place + _WORD):
+        section = image.section_at(at)
+        start = 0 if section is None else at - section.address
+        held += (b"" if section is None else section.data[start : start + 1]) or b"\0"
+    return int.from_bytes(held, image.byte_order)
 
 
 def _tables(image: Image) -> Iterator[tuple[int, int, str]]:
